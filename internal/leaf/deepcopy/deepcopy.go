@@ -9,6 +9,8 @@
 // to copy an image is to copy a few blocks of memory and to write the list's
 // pointers; only maps are built entry by entry. Taking the image is what follows
 // the graph; it does so by the layouts of its types (layout.go), not by reflection.
+//
+// A Codec turns such graphs into bytes and back (encode.go).
 package deepcopy
 
 import (

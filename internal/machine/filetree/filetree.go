@@ -46,8 +46,8 @@ type Content struct {
 	Size  int64
 	pages map[int64]*page // by offset / pageSize
 	// sum is its digest and sums those of pages, as far as anybody has asked.
-	sum  *digest
-	sums map[*page]digest
+	sum  *digest          `encode:"-"`
+	sums map[*page]digest `encode:"-"`
 }
 
 // entry is one name in the tree.

@@ -1,8 +1,12 @@
 package kernel
 
 import (
+	"cmp"
+	"fmt"
 	"net/netip"
 	"reflect"
+	"slices"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/deepcopy"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
@@ -25,6 +29,42 @@ func Copier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
 			reflect.TypeFor[*disk.Log](),  // this and the next do not change
 			reflect.TypeFor[*filetree.Content](),
 		}, shared...))
+}
+
+// kinds are the types that may stand where an interface does in what is reachable from a Node.
+var kinds = []reflect.Type{
+	reflect.TypeFor[*Again](), reflect.TypeFor[*HostFile](), reflect.TypeFor[*PidFile](), reflect.TypeFor[*Queue](), reflect.TypeFor[*Thread](),
+	reflect.TypeFor[*asyncFile](),
+}
+
+// Kind says that a T may do so: a file, who waits, what a timer ends. Each package says it of its own, as a variable.
+func Kind[T any]() struct{} {
+	kinds = append(kinds, reflect.TypeFor[T]())
+	return struct{}{}
+}
+
+// Kinds are the types of which Kind was said, and those that slots hold, in an order that does not depend on where
+// packages lie.
+func Kinds() (all []reflect.Type) {
+	all = slices.Clone(kinds)
+	for _, of := range inSlots {
+		all = append(all, of...)
+	}
+	slices.SortFunc(all, func(a, b reflect.Type) int {
+		return cmp.Or(strings.Compare(a.Elem().PkgPath(), b.Elem().PkgPath()), strings.Compare(a.String(), b.String()))
+	})
+	return slices.Compact(all)
+}
+
+// Codec returns a codec of values in which there is a Node. Its bytes are for programs whose slots are in the same
+// order.
+func Codec[T any]() *deepcopy.Codec[T] {
+	var version strings.Builder
+	for _, of := range []reflect.Type{reflect.TypeFor[*Node](), reflect.TypeFor[*Process](), reflect.TypeFor[*Thread]()} {
+		fmt.Fprintln(&version, of, inSlots[of])
+	}
+	return deepcopy.NewCodec[T](
+		[]reflect.Type{reflect.TypeFor[Tracee]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()}, Kinds(), version.String())
 }
 
 // Image takes an image of the node.

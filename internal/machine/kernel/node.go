@@ -5,8 +5,9 @@
 //
 // It is values only. Everything reachable from a Node is plain data: no
 // closures, channels, goroutines or operating-system handles (but for the
-// Machine of a thread, which whoever copies a Node replaces). So a Node can be
-// copied, which is what a checkpoint is. It never looks at real time, never
+// Machine of a thread and descriptors of the supervisor's, which whoever copies a
+// Node replaces). So a Node can be copied, which is what a checkpoint is, and
+// encoded. It never looks at real time, never
 // lets map order escape and makes no real system call of its own.
 //
 // A blocked call is a condition: a handler that cannot finish returns
@@ -150,7 +151,9 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 
 // Carried is a descriptor of the supervisor's that stands for a host file on its
 // way between processes. A copy of the node needs one of its own (Node.Carried).
-type Carried struct{ FD int }
+type Carried struct {
+	FD int `encode:"-"`
+}
 
 // Instead is a file of the host as the node was first shown it. It is another one by now, or has gone, or has come.
 type Instead struct {

@@ -28,14 +28,14 @@ func (n *Node) slots() *slots    { return &n.state }
 func (p *Process) slots() *slots { return &p.state }
 func (t *Thread) slots() *slots  { return &t.state }
 
-// numSlots is how many slots an owner has, by its type.
-var numSlots = map[reflect.Type]int{}
+// inSlots is what the slots of an owner hold, by its type.
+var inSlots = map[reflect.Type][]reflect.Type{}
 
 // NewSlot makes a slot.
 func NewSlot[O owner, T any]() Slot[O, T] {
 	t := reflect.TypeFor[O]()
-	numSlots[t]++
-	return Slot[O, T]{numSlots[t] - 1}
+	inSlots[t] = append(inSlots[t], reflect.TypeFor[*T]())
+	return Slot[O, T]{len(inSlots[t]) - 1}
 }
 
 // Of returns the value of an owner. It is zero when it was never asked for.

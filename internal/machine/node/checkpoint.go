@@ -16,8 +16,8 @@ import (
 )
 
 // A Checkpoint is a frozen copy of a quiescent node: of each process a fork that
-// never runs, of each thread its registers, of the emulated kernel its values, of
-// the files their content. All copies of a node share its namespaces and its one
+// never runs, of each thread its registers, of the node its state, with what its files hold. All but
+// the forks is data, with an encoding (encode.go). All copies of a node share its namespaces and its one
 // file tree, which therefore shows the state of whichever ran last; before a copy
 // runs, the tree is set to that copy's state (internal/machine/filetree). So at most one
 // copy of a node runs at a time, and all belong to one executor.
@@ -33,8 +33,11 @@ type Checkpoint struct {
 // frozen is one process of a checkpoint.
 type frozen struct {
 	copy    *tracee.Thread // one thread, stopped for ever
-	threads []frozenThread // leader first
+	threads frozenThreads
 }
+
+// frozenThreads are those of a process, leader first.
+type frozenThreads []frozenThread
 
 type frozenThread struct {
 	tid  int  // virtual
@@ -138,11 +141,35 @@ func (n *Node) processes() []*process {
 // Thaw makes a node that goes on from the checkpoint. The checkpoint stays.
 func (c *Checkpoint) Thaw() (n *Node, err error) {
 	defer c.recoverTool(&err)
-	n = &Node{setup: c.setup, state: *c.state.Copy(), home: c.home, threads: map[*kernel.Thread]*thread{}}
+	n = &Node{setup: c.setup, home: c.home}
+	n.home.users++
+	n.inhabit(c, c.state.Copy())
+	return n, nil
+}
+
+// Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. What it was is gone. The
+// checkpoint stays.
+func (n *Node) Restore(c *Checkpoint) (err error) {
+	if n.home != c.home {
+		return fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
+	}
+	defer c.recoverTool(&err)
+	if err := n.leave(); err != nil {
+		return err
+	}
+	n.inhabit(c, c.state.Copy())
+	return nil
+}
+
+// inhabit gives a node without processes a state, and those of a checkpoint.
+func (n *Node) inhabit(c *Checkpoint, s *state) {
+	n.state, n.step, n.threads = *s, step{}, map[*kernel.Thread]*thread{}
+	if n.home.treeFD != nil {
+		n.k.Files.Tree = int(n.home.treeFD.Fd())
+	}
 	for i, fd := range c.carried {
 		n.k.Carried[i].FD = duplicate(fd)
 	}
-	n.home.users++
 	byTID := map[int]*kernel.Thread{}
 	for _, k := range n.k.AllThreads() {
 		byTID[k.TID] = k
@@ -150,7 +177,6 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 	for _, f := range c.procs {
 		n.thawProcess(f, byTID)
 	}
-	return n, nil
 }
 
 // recoverTool is the node's for Thaw, which finds the frozen processes.

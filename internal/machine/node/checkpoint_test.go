@@ -220,6 +220,7 @@ func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
 		if err := m.Close(); err != nil {
 			t.Error(err)
 		}
+		encodeAndThaw(t, points[i], outs[i:])
 		if err := points[i].Drop(); err != nil {
 			t.Error(err)
 		}

@@ -201,6 +201,15 @@ func (n *Node) Close() (err error) {
 	if n.watch != nil {
 		n.watch.Stop()
 	}
+	first := n.leave()
+	if err := n.home.leave(); err != nil && first == nil {
+		first = fmt.Errorf("node %s: unmap: %w", n.cfg.Name, err)
+	}
+	return first
+}
+
+// leave ends the node's processes, and gives up what it holds of the host's besides its home.
+func (n *Node) leave() error {
 	n.letGo(nil)
 	if n.home.shows == n {
 		if n.home.users > 1 {
@@ -223,9 +232,6 @@ func (n *Node) Close() (err error) {
 	}
 	n.threads = nil
 	n.closeCarried()
-	if err := n.home.leave(); err != nil && first == nil {
-		first = fmt.Errorf("node %s: unmap: %w", n.cfg.Name, err)
-	}
 	return first
 }
 

@@ -84,10 +84,33 @@ func TestStateIsCopied(t *testing.T) {
 	same("after a change of another")
 }
 
+// TestStateIsEncoded: what a field of the state holds is in what it is decoded to, but for what has a tag that leaves it
+// out.
+func TestStateIsEncoded(t *testing.T) {
+	s := &state{}
+	f := filler{t: t, encoded: true}
+	f.fill(reflect.ValueOf(s).Elem(), "state", 6)
+	b, err := records().Encode(&record{state: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := records().Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range reflect.TypeFor[state]().NumField() {
+		was, is := reachable(reflect.ValueOf(s).Elem().Field(i)), reachable(reflect.ValueOf(r.state).Elem().Field(i))
+		if !reflect.DeepEqual(was.Interface(), is.Interface()) {
+			t.Errorf("%s is\n%+v\nwhen it was decoded, not\n%+v", reflect.TypeFor[state]().Field(i).Name, is, was)
+		}
+	}
+}
+
 // filler sets values that are not zero, each another.
 type filler struct {
-	t     *testing.T
-	count int
+	t       *testing.T
+	count   int
+	encoded bool // but for what is not encoded
 }
 
 // reachable is a field that can be read and set though it has no name outside.
@@ -133,6 +156,9 @@ func (f *filler) fill(v reflect.Value, name string, depth int) {
 		}
 	case reflect.Struct:
 		for i := range t.NumField() {
+			if f.encoded && t.Field(i).Tag.Get("encode") == "-" {
+				continue
+			}
 			f.fill(reachable(v.Field(i)), name+"."+t.Field(i).Name, depth)
 		}
 	case reflect.Interface: // a file, a machine: what is in it the objects' own tests say

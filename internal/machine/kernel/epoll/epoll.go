@@ -39,6 +39,8 @@ type Set struct {
 	users   *users
 }
 
+var _ = kernel.Kind[*Set]()
+
 // users is how much the sets of each user watch. Linux counts so much memory for one watch.
 type users struct{ watches map[int]int }
 
@@ -62,6 +64,8 @@ type item struct {
 	queue  *kernel.Queue
 	queued bool // in ep.ready
 }
+
+var _ = kernel.Kind[*item]()
 
 // New returns an empty set, which t makes.
 func New(t *kernel.Thread) *Set {

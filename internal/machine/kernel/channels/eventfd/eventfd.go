@@ -17,6 +17,8 @@ type File struct {
 	changed   kernel.Queue
 }
 
+var _ = kernel.Kind[*File]()
+
 // Ready implements File.
 func (f *File) Ready() kernel.Events {
 	var ev kernel.Events

@@ -50,6 +50,8 @@ type msgReceiver struct {
 	got   Msg
 }
 
+var _ = kernel.Kind[*msgReceiver]()
+
 // MsgWant says which message msgrcv takes.
 type MsgWant struct {
 	Type  int64

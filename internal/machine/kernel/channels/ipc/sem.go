@@ -67,6 +67,8 @@ type semWait struct {
 	block SemOp // the first of them that cannot be done
 }
 
+var _ = kernel.Kind[*semWait]()
+
 func (s *SemSet) perm() *Perm { return &s.Perm }
 
 // Open is semget.

@@ -65,6 +65,8 @@ type waiter struct {
 	msg   message
 }
 
+var _ = kernel.Kind[*waiter]()
+
 // Notify says how mq_notify(3) tells of a message.
 type Notify struct {
 	Kind   int // SIGEV_*
@@ -90,6 +92,8 @@ type File struct {
 	Queue *Queue
 	pos   int
 }
+
+var _ = kernel.Kind[*File]()
 
 // Open is mq_open(2). size is what mq_maxmsg and mq_msgsize are to be, or nil.
 func (s *Queues) Open(t *kernel.Thread, name string, flags int, mode uint32, size *[2]int64) (*File, kernel.Errno) {

@@ -75,6 +75,8 @@ type End struct {
 	writersSeen int  // writerOpens when this end was opened without a writer
 }
 
+var _ = kernel.Kind[*End]()
+
 // end adds an open end and wakes those who wait in open for one of its kind.
 func (p *Pipe) end(reads, writes bool) *End {
 	if reads {

@@ -37,6 +37,8 @@ type File struct {
 	changed kernel.Queue
 }
 
+var _ = kernel.Kind[*File]()
+
 // NewInput returns a standard input with the given bytes; then comes the end of
 // file, or nothing ever when it stays open.
 func NewInput(input string, open bool) *File {

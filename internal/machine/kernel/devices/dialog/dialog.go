@@ -120,6 +120,8 @@ type File struct {
 	changed kernel.Queue
 }
 
+var _ = kernel.Kind[*File]()
+
 // answer is what a read gives, once the event of a number has happened, if that is not 0.
 type answer struct {
 	text  []byte

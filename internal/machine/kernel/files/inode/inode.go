@@ -61,7 +61,7 @@ type Table struct {
 
 	// Tree is the supervisor's descriptor of the root of the node's own files, or 0; Disk
 	// is how full they are.
-	Tree int
+	Tree int `encode:"-"`
 	Disk Disk
 
 	// SetID are the set-id bits of files that have some, as far as the node has seen:

@@ -54,6 +54,8 @@ type Instance struct {
 	changed  kernel.Queue
 }
 
+var _ = kernel.Kind[*Instance]()
+
 type watch struct {
 	wd   int
 	key  inode.Key

@@ -21,6 +21,8 @@ type Attr struct {
 	Text
 }
 
+var _ = kernel.Kind[*Attr]()
+
 func (*Attr) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Attr) Changed() *kernel.Queue { return nil }
 func (*Attr) Release(*kernel.Node)   {}

@@ -16,6 +16,8 @@ type Dir struct {
 	Dir  *kernel.DirStream
 }
 
+var _ = kernel.Kind[*Dir]()
+
 func (*Dir) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Dir) Changed() *kernel.Queue { return nil }
 func (*Dir) Release(*kernel.Node)   {}

@@ -12,6 +12,8 @@ type Setting struct {
 	Text
 }
 
+var _ = kernel.Kind[*Setting]()
+
 func (*Setting) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Setting) Changed() *kernel.Queue { return nil }
 func (*Setting) Release(*kernel.Node)   {}

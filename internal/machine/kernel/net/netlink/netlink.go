@@ -34,6 +34,8 @@ type Socket struct {
 	queue [][]byte
 }
 
+var _ = kernel.Kind[*Socket]()
+
 // byPort are a node's sockets by nl_pid.
 var byPort = kernel.NewSlot[*kernel.Node, map[uint32]*Socket]()
 

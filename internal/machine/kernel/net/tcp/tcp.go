@@ -124,6 +124,8 @@ type Socket struct {
 	until ariadne.Time
 }
 
+var _ = kernel.Kind[*Socket]()
+
 // New returns a fresh Socket socket.
 func New(n *kernel.Node, domain int) *Socket {
 	c := &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}

@@ -47,6 +47,8 @@ type Socket struct {
 	source netip.Addr
 }
 
+var _ = kernel.Kind[*Socket]()
+
 // datagram is one that waits to be received.
 type datagram struct {
 	from, to netip.AddrPort

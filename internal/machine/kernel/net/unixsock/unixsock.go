@@ -43,6 +43,8 @@ type Socket struct {
 	waiting []*Socket
 }
 
+var _ = kernel.Kind[*Socket]()
+
 // message is one send: a datagram, or some bytes of a stream.
 type message struct {
 	from   *Socket

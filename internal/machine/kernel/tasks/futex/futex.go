@@ -49,6 +49,8 @@ type waiter struct {
 	piAddr   uint64
 }
 
+var _ = kernel.Kind[*waiter]()
+
 // Table are the node's futex queues. A queue is in order of arrival, which is
 // the order of wake-ups: all threads have the same priority here.
 type Table struct {

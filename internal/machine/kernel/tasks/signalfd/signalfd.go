@@ -21,6 +21,8 @@ type File struct {
 	proc *kernel.Process
 }
 
+var _ = kernel.Kind[*File]()
+
 // New returns a descriptor's file for the signals of mask.
 func New(p *kernel.Process, mask signal.Set) *File {
 	return &File{Mask: mask &^ signal.Unblockable, proc: p}

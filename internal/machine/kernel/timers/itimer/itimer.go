@@ -32,6 +32,8 @@ type Timer struct {
 	timer *kernel.Timer // pending, or nil
 }
 
+var _ = kernel.Kind[*Timer]()
+
 // Real, Virtual and Prof are setitimer's timers, with the
 // signals they send.
 const (

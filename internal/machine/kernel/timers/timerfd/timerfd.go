@@ -29,6 +29,8 @@ type File struct {
 	cancels, cancelled bool
 }
 
+var _ = kernel.Kind[*File]()
+
 // real are the timers of a node that were set to a time of CLOCK_REALTIME, in this order.
 var real = kernel.NewSlot[*kernel.Node, []*File]()
 
