@@ -60,6 +60,7 @@ var rooms = map[string][]string{
 	"state.lost":       {"kill.go"},
 	"state.polled":     {"down.go", "node.go", "polling.go"},
 	"state.disk":       {"asked.go", "disk.go", "down.go", "power.go"},
+	"setup.outages":    {"down.go", "node.go"},
 	"setup.ahead":      {"node.go", "power.go"},
 	"setup.failing":    {"call.go", "image.go", "node.go", "vary.go"},
 	"setup.functions":  {"function.go", "node.go"},
