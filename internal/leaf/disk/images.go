@@ -67,9 +67,12 @@ func (m Model) Images(l *Log, c Choice) *Images {
 	for _, op := range l.Ops() {
 		p.add(op)
 	}
-	i := p.images(c, map[ariadne.Digest]bool{}, false, nil)
-	if c.Alone || m.order == prefix || i.Exact && i.LeftOut() == 0 {
-		return i
+	i := p.list()
+	if i.count(c, false); c.Alone || m.order == prefix || i.Exact && i.Legal <= c.all() { // else it is cut off
+		i = p.images(c, map[ariadne.Digest]bool{}, false, nil)
+		if c.Alone || m.order == prefix || i.Exact && i.LeftOut() == 0 {
+			return i
+		}
 	}
 	stronger := Model{m.order - 1, m.sector}.Images(l, c)
 	return p.images(c, map[ariadne.Digest]bool{}, false, stronger.kept)
@@ -262,17 +265,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 	}
 	i.Subsets = len(i.Lost) // what was there before comes again below
 	more = len(i.Lost)
-	var choices []open
-	i.Exact = true
-	for o := range p.open(fresh) {
-		if len(choices) == 64 { // a large write, each sector of which may be the first: that is enough to count
-			i.Exact = false
-			break
-		}
-		choices = append(choices, o)
-		n, exact := o.count(4*c.Limit + 64)
-		i.Legal, i.Exact = i.Legal+n, i.Exact && exact
-	}
+	choices := i.count(c, fresh)
 	if far {
 		if lost := p.live.len(); p.saved >= lost {
 			p.saved -= lost
@@ -311,7 +304,7 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 		s.lose(n)
 		try(s)
 	}
-	if i.Exact && i.Legal <= float64(4*c.Limit+64) {
+	if i.Exact && i.Legal <= c.all() {
 		first := i.Subsets
 		for _, o := range choices {
 			every(o.must, o.free.list(), func(s state) bool { look(s); return !full() })
@@ -335,6 +328,24 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 	// Draws repeat each other and what stronger models leave: however many there were, some sets may be left.
 	i.Subsets = min(i.Subsets, max(int(min(i.Legal, 1<<31))-1, 0))
 	return i
+}
+
+// all is how many subsets are all looked at, if there are no more.
+func (c Choice) all() float64 { return float64(4*c.Limit + 64) }
+
+// count finds out how many subsets the model allows, by choices, or of fresh how many have something of the last operation.
+func (i *Images) count(c Choice, fresh bool) (choices []open) {
+	i.Exact = true
+	for o := range i.plan.open(fresh) {
+		if len(choices) == 64 { // a large write, each sector of which may be the first: that is enough to count
+			i.Exact = false
+			break
+		}
+		choices = append(choices, o)
+		n, exact := o.count(int(c.all()))
+		i.Legal, i.Exact = i.Legal+n, i.Exact && exact
+	}
+	return choices
 }
 
 // list is an empty list of images of now.
