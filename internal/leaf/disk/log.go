@@ -8,6 +8,7 @@ type Log struct {
 	Op
 	prev *Log
 	n    int // operations, with this one
+	held int64
 	// open is the last operation known not to be durable by every model, or nil when all are
 	// and the window is empty.
 	open *Log
@@ -21,6 +22,7 @@ func (l *Log) Append(op Op) *Log {
 	if l != nil {
 		next.n, next.open, next.start = l.n+1, l.open, l.start
 	}
+	next.held = l.Held() + opSize + int64(len(op.New)+len(op.Old)+len(op.Path)+len(op.ToPath))
 	switch {
 	case op.Kind.syncs():
 		if next.open != nil && (op.Begun > 0 || op.covers(&next.open.Op)) {
@@ -41,6 +43,17 @@ func (l *Log) Len() int {
 		return 0
 	}
 	return l.n
+}
+
+// opSize is about how much memory an operation takes without its bytes.
+const opSize = 512
+
+// Held is about how much memory the log takes, in bytes.
+func (l *Log) Held() int64 {
+	if l == nil {
+		return 0
+	}
+	return l.held
 }
 
 // Durable reports whether no operation can be lost, by whatever model.

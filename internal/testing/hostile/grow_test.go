@@ -74,10 +74,12 @@ func TestGrow(t *testing.T) {
 		tried  = 500 // MiB
 		heavy  = "hold more than 32 MiB"
 		files  = "more than 64 MiB of files"
+		log    = "takes more than 32 MiB"
 	)
 	cases := []struct {
 		kind, want string
 		as         string // whose the node's program is; "": root's
+		spec       string // further lines of the spec
 		long       bool
 	}{
 		{kind: "shm", want: "shm: 64 MiB, Cannot allocate memory"},
@@ -91,6 +93,7 @@ func TestGrow(t *testing.T) {
 		{kind: "rights", want: heavy},
 		{kind: "memfd", want: files},
 		{kind: "tmpfile", want: files},
+		{kind: "log", want: log, spec: "faults: {power: {count: 1, nodes: [n1]}}\n"},
 		{kind: "epoll", want: "MiB, No space left on device"},
 		{kind: "datagram", want: heavy, long: true},
 		{kind: "largepipe", want: heavy, long: true},
@@ -107,14 +110,14 @@ func TestGrow(t *testing.T) {
 		}
 		for _, user := range users() {
 			status := 0
-			if c.want == heavy || c.want == files {
+			if c.want == heavy || c.want == files || c.want == log {
 				status = 3
 			}
 			if c.as != "" && user != 0 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s%s/%d", c.kind, c.as, user), func(t *testing.T) {
-				n := node{source: "grow", args: []string{c.kind, fmt.Sprint(tried)}, user: user, of: ", memory: 64M, disk: 64M" + c.as, wait: 3 * time.Minute}
+				n := node{source: "grow", spec: c.spec, args: []string{c.kind, fmt.Sprint(tried)}, user: user, of: ", memory: 64M, disk: 64M" + c.as, wait: 3 * time.Minute}
 				g := newGroup(t, user, 16*memory)
 				if g != nil {
 					n.limits = g.enter()

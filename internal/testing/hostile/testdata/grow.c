@@ -403,6 +403,13 @@ int main(int argc, char **argv)
 		}
 		return end(kind);
 	}
+	KIND("log") {
+		// Bytes that are written over others, and never synced.
+		int fd = open("over", O_RDWR | O_CREAT, 0600);
+		while (got < most && pwrite(fd, data, block, got % (1 << 20)) == block)
+			got += block;
+		return end(kind);
+	}
 	KIND("backlog") {
 		// Connections that wait to be accepted, and hold bytes.
 		struct sockaddr_un a = {AF_UNIX, "\0grow"};
