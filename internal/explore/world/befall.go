@@ -13,6 +13,17 @@ type NodeFaults struct {
 	Faults []ariadne.NodeFault
 }
 
+// Befalls is what there is to say of a kind of fault that befalls nodes, as one of several. A spec says whom it befalls and
+// which of them it may be. What they are by default, and what the fields are for, is here.
+type Befalls struct {
+	Default []ariadne.NodeFault
+	DocBy   string // what the field of a spec is for that lists them
+	// Parse reads one of them. What it complains of is a whole clause.
+	Parse func(text string) (ariadne.NodeFault, error)
+	// DocWithin is before what it happens within a step, if it may (Kind.Within).
+	DocWithin string
+}
+
 // onNodes completes a kind of faults that befall nodes, between two steps. In names of its
 // events word, unless it is "", stands between the node and what tells them apart.
 func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {

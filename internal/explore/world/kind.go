@@ -44,6 +44,8 @@ type Kind struct {
 	Leaves bool
 	// Network is what a spec may say of it, if it befalls the network.
 	Network *Network
+	// Befalls is what a spec may say of it, if it befalls nodes and is one of several.
+	Befalls *Befalls
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool
 	// Overtakes: when one of its events happens although something else comes first in

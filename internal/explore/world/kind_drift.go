@@ -1,6 +1,10 @@
 package world
 
-import "github.com/ariadne-mc/ariadne"
+import (
+	"fmt"
+
+	"github.com/ariadne-mc/ariadne"
+)
 
 // Drift is the number of its kind.
 const Drift ariadne.ActionKind = 30
@@ -10,8 +14,25 @@ const Drift ariadne.ActionKind = 30
 // nodes part is bounded by who describes the system (Rules.ClockError is what that leaves). Where its timers stand the node
 // itself says.
 func init() {
-	register(Drift, onNodes(Drift, "by", Kind{Name: ariadne.Drifted, Doc: "clocks that run faster or slower from then on", Fault: "Times from which a node's clocks run faster or slower"}))
+	register(Drift, onNodes(Drift, "by", Kind{
+		Name: ariadne.Drifted, Doc: "clocks that run faster or slower from then on", Fault: "Times from which a node's clocks run faster or slower",
+		Befalls: &Befalls{
+			Default: []ariadne.NodeFault{ariadne.Drift{By: 100}, ariadne.Drift{By: -100}}, // more than quartz is off, and less than Linux slews a clock by (500)
+			DocBy:   "By how much the clocks run faster, in parts per million, or slower, each as in +100ppm or -50ppm; default these of 100. Over limits.time clocks may part by no more than clock_error.",
+			Parse: func(text string) (ariadne.NodeFault, error) {
+				by, err := ariadne.ParseDrift(text)
+				if err == nil && max(by, -by) > MaxDrift {
+					err = fmt.Errorf("%s is more than %dppm", text, MaxDrift)
+				}
+				return ariadne.Drift{By: by}, err
+			},
+		},
+	}))
 }
+
+// MaxDrift is how fast or slow a clock may run, in parts per million. Linux takes one for a broken one
+// beyond half of it (adjtimex(2)), and quartz is off by less than a tenth.
+const MaxDrift = 1000
 
 // Drifts are the faults by which the clocks of nodes run faster, by one of these numbers of parts per million
 // each, or slower.

@@ -7,30 +7,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
-
-	"go.yaml.in/yaml/v3"
 )
-
-// MaxDrift is how fast or slow a clock may run, in parts per million. Linux takes one for a broken one
-// beyond half of it (adjtimex(2)), and quartz is off by less than a tenth.
-const MaxDrift = 1000
-
-// Drift says whose clocks faults may have run faster or slower, within the budget of such faults.
-type Drift struct {
-	Nodes []ariadne.NodeID // nil: all but clients
-	By    []int            // parts per million, besides the node's ClockDrift; slower when negative; nil: DefaultDrifts
-}
-
-// DefaultDrifts are by how much clocks run faster or slower when the spec does not say it: more than quartz
-// is off, and less than Linux slews a clock by (500).
-var DefaultDrifts = []int{100, -100}
-
-func (d *Drift) by() []int {
-	if d.By == nil {
-		return DefaultDrifts
-	}
-	return d.By
-}
 
 // speeds are the greatest and the least number of parts per million by which clocks run fast, with the faults for which there is a
 // budget, or without any.
@@ -41,8 +18,12 @@ func (s *Spec) speeds(faults bool) (fast, slow int) {
 			fast, slow = d, d
 		}
 		fast, slow = max(fast, d), min(slow, d)
-		if faults && s.Faults[world.Drift] > 0 && slices.Contains(s.servers(s.Drift.Nodes), s.Nodes[i].ID) {
-			fast, slow = max(fast, d+slices.Max(s.Drift.by())), min(slow, d+slices.Min(s.Drift.by()))
+		if !faults || s.Faults[world.Drift] == 0 || !slices.Contains(s.servers(s.Befalls[world.Drift].Nodes), s.Nodes[i].ID) {
+			continue
+		}
+		for _, f := range s.befallsBy(world.Drift) {
+			by := f.(ariadne.Drift).By
+			fast, slow = max(fast, d+by), min(slow, d+by)
 		}
 	}
 	return fast, slow
@@ -68,8 +49,8 @@ func (s *Spec) TimerError() time.Duration { return s.ClockError - s.Parting() }
 func (s *Spec) cannotDrift() string {
 	fast, slow := s.speeds(true)
 	switch part := s.Parting(); {
-	case max(fast, -slow) > MaxDrift:
-		return fmt.Sprintf("faults: drift: with its clock_drift a node's clocks are off by %d parts per million, and %d are the most", max(fast, -slow), MaxDrift)
+	case max(fast, -slow) > world.MaxDrift:
+		return fmt.Sprintf("faults: drift: with its clock_drift a node's clocks are off by %d parts per million, and %d are the most", max(fast, -slow), world.MaxDrift)
 	case part > s.ClockError:
 		return fmt.Sprintf("faults: drift: in %v the nodes' clocks part by %v, which is more than clock_error (%v): what timers may be off by", s.Limits.Time, part, s.ClockError)
 	}
@@ -77,45 +58,7 @@ func (s *Spec) cannotDrift() string {
 }
 
 func init() {
-	faultRow(world.Drift, fault{
-		fields:  func() schema { return object(driftFields) },
-		set:     setDrift,
-		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Drift.Nodes },
-		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Drift.Nodes) },
-		befalls: func(s *Spec) []world.NodeFaults {
-			return []world.NodeFaults{world.Drifts(s.servers(s.Drift.Nodes), s.Drift.by()...)}
-		},
-		impossible: (*Spec).cannotDrift,
-	})
-}
-
-// driftText is a Drift as written.
-type driftText struct {
-	budgetText
-	by []text
-}
-
-var driftFields = []field[driftText]{
-	timesField[driftText](),
-	faultyField[driftText](),
-	textsField("by", "By how much the clocks run faster, in parts per million, or slower, each as in +100ppm or -50ppm; default these of 100. Over limits.time clocks may part by no more than clock_error.", func(d *driftText) *[]text { return &d.by }),
-	afterField[driftText](),
-}
-
-// setDrift reads a number, or whose clocks run faster or slower by how much.
-func setDrift(r *reader, s *specText, v *yaml.Node) {
-	var w driftText
-	readBudget(r, s, world.Drift, driftFields, &w, v)
-	for _, t := range w.by {
-		d, err := ariadne.ParseDrift(t.string)
-		switch {
-		case err != nil:
-			r.fail(t.line, "faults: drift: by: %v", err)
-		case max(d, -d) > MaxDrift:
-			r.fail(t.line, "faults: drift: by: %s is more than %dppm", t.string, MaxDrift)
-		case slices.Contains(s.Drift.By, d):
-			r.fail(t.line, "faults: drift: by: %s stands twice", t.string)
-		}
-		s.Drift.By = append(s.Drift.By, d)
-	}
+	row := befallsRow(world.Drift, world.KindOf(world.Drift))
+	row.impossible = (*Spec).cannotDrift
+	faultRow(world.Drift, *row)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind
-// without one befalls the network, and says itself what there is to say (networkRow), or hits messages (hits).
+// without one says itself what there is to say, of the network (networkRow) or of nodes (befallsRow), or hits messages (hits).
 type fault struct {
 	definition string        // what the schema calls its fields; "": the kind's name
 	fields     func() schema // that definition
@@ -44,6 +44,8 @@ func rowOf(k ariadne.ActionKind) *fault {
 		return row
 	case kind.Network != nil:
 		return networkRow(k, kind)
+	case kind.Befalls != nil:
+		return befallsRow(k, kind)
 	}
 	return hits(k)
 }

@@ -139,8 +139,15 @@ var nodeFields = []field[nodeText]{
 	{"env_file", "File beside the spec, or absolute, with further environment: lines of NAME=value, as systemd's EnvironmentFile has them. What env says comes first.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.envFile = r.text(v) }},
 	{"clock_offset", "By how much the node's real-time clock is wrong when it is switched on first, as in +90s or -1h, at most 480h; default 0.", schema{"type": "string"},
-		func(r *reader, n *nodeText, v *yaml.Node) { n.ClockOffset = r.offset("clock_offset", r.text(v)) }},
-	countField("clock_drift", "By how much the node's clocks run fast, in parts per million, or slow when it is negative; its timers, too. Over limits.time clocks may part by no more than clock_error. Default 0.", -MaxDrift, MaxDrift, func(n *nodeText) *int { return &n.ClockDrift }),
+		func(r *reader, n *nodeText, v *yaml.Node) {
+			t := r.text(v)
+			by, err := world.ParseJump(t.string)
+			if err != nil {
+				r.fail(t.line, "clock_offset: %v", err)
+			}
+			n.ClockOffset = by
+		}},
+	countField("clock_drift", "By how much the node's clocks run fast, in parts per million, or slow when it is negative; its timers, too. Over limits.time clocks may part by no more than clock_error. Default 0.", -world.MaxDrift, world.MaxDrift, func(n *nodeText) *int { return &n.ClockDrift }),
 	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
 }
 

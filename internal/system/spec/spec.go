@@ -53,8 +53,7 @@ type Spec struct {
 	Stall      Stall                          // which syncs take time, likewise
 	Outages    [ariadne.PowerLost + 1]Outage  // which nodes go down, by what, likewise
 	Power      Power                          // what a loss of power leaves, likewise
-	Drift      Drift                          // likewise
-	Jump       Jump                           // whose clocks are set, likewise
+	Befalls    [world.MaxKinds]Befall         // which nodes faults of a kind befall, and which faults, likewise
 	Kill       Kill                           // which processes are killed alone, likewise
 	Network    [world.MaxKinds]Network        // which part of the network faults of a kind befall, likewise
 	Limits     Limits
