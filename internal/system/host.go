@@ -19,21 +19,67 @@ import (
 // What nodes do rests on the host too, which others change. When something is not as it
 // was, and a node does something else than before, that is why, and no bug of anybody's.
 
-// MachineFacts are what programs see of the machine and of who runs Ariadne, past the
-// emulated kernel. A node's first state is named by them, because all that it does may
-// rest on them. What else they are shown of a kernel and a machine (uname, /proc, limits)
-// is made up, and the same everywhere.
-var MachineFacts = sync.OnceValue(func() []trace.Fact {
+// machine is the machine and who runs Ariadne, as far as nodes may depend on it past the emulated kernel.
+type machine struct {
+	release       string // of the kernel, which runs what is not emulated
+	vendor, model string // of the processor
+	flags         []string
+	user          string
+	sysctl        string
+}
+
+// thisMachine is this one.
+var thisMachine = sync.OnceValue(func() machine {
 	info, _ := os.ReadFile("/proc/cpuinfo")
-	return []trace.Fact{
-		// The kernel runs what is not emulated, and tells a new program of the processor.
-		{Name: "machine", Value: kernelRelease() + cpuField(info, ", ", "model name")},
-		// cpuid shows them, or what is made of them where it can be trapped.
-		{Name: "features of the processor", Value: shortDigest(cpuField(info, "", "flags"))},
-		{Name: "user", Value: thisUser()},
-		{Name: "sysctl", Value: sysctls()},
+	return machine{
+		release: kernelRelease(), vendor: cpuField(info, "vendor_id"), model: cpuField(info, "model name"), flags: strings.Fields(cpuField(info, "flags")),
+		user: thisUser(), sysctl: sysctls(),
 	}
 })
+
+// facts are what a replay should find as it was.
+func (m machine) facts() []trace.Fact {
+	text := m.release
+	if m.model != "" {
+		text += ", " + m.model
+	}
+	return []trace.Fact{
+		{Name: "machine", Value: text},
+		{Name: "features of the processor", Value: shortDigest(strings.Join(m.flags, " "))},
+		{Name: "user", Value: m.user},
+		{Name: "sysctl", Value: m.sysctl},
+	}
+}
+
+// visible are what programs can see of it that are told of a model of a processor ("": the real one). The first states of nodes
+// are named by them, because all that nodes do may rest on them; what programs cannot see is not in the names, so that like
+// machines have the same. What else they are shown of a kernel and a machine (uname, /proc, limits) is made up, and the same
+// everywhere.
+func (m machine) visible(model string) []trace.Fact {
+	facts := []trace.Fact{{Name: "kernel", Value: version(m.release)}, {Name: "user", Value: m.user}, {Name: "sysctl", Value: m.sysctl}}
+	if model == "" {
+		// cpuid shows them, or what is made of them where it can be trapped, and the kernel tells a new program.
+		return append(facts, trace.Fact{Name: "processor", Value: m.model}, trace.Fact{Name: "features", Value: strings.Join(m.flags, " ")})
+	}
+	// What cannot be trapped: xgetbv and the room that XSAVE takes, and how a vendor computes approximations.
+	room := slices.DeleteFunc(slices.Clone(m.flags), func(flag string) bool {
+		return !slices.ContainsFunc(saved, func(begin string) bool { return strings.HasPrefix(flag, begin) })
+	})
+	return append(facts, trace.Fact{Name: "vendor", Value: m.vendor}, trace.Fact{Name: "state that is saved", Value: strings.Join(room, " ")})
+}
+
+// saved are how the names begin of features with registers that XSAVE saves, and of its own.
+var saved = []string{"xsave", "xgetbv", "avx", "mpx", "pku", "ospke", "amx", "shstk", "user_shstk"}
+
+// version is a kernel's release without what its builder has added: fixes do not change what programs are answered.
+func version(release string) string {
+	name, numbers, _ := strings.Cut(release, " ")
+	parts := strings.SplitN(numbers, ".", 3)
+	return name + " " + strings.Join(parts[:min(len(parts), 2)], ".")
+}
+
+// MachineOf are what programs of a spec can see of the machine and of who runs Ariadne.
+func MachineOf(s *spec.Spec) []trace.Fact { return thisMachine().visible(s.Processor) }
 
 func kernelRelease() string {
 	var u unix.Utsname
@@ -43,12 +89,11 @@ func kernelRelease() string {
 	return "Linux " + unix.ByteSliceToString(u.Release[:])
 }
 
-// cpuField is a field of the first processor in /proc/cpuinfo, behind a prefix; "" when
-// there is none.
-func cpuField(info []byte, prefix, field string) string {
+// cpuField is a field of the first processor in /proc/cpuinfo; "" when there is none.
+func cpuField(info []byte, field string) string {
 	for line := range strings.Lines(string(info)) {
 		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(name) == field {
-			return prefix + strings.TrimSpace(value)
+			return strings.TrimSpace(value)
 		}
 	}
 	return ""
@@ -90,7 +135,7 @@ func sysctls() string {
 
 // facts are what a replay should find as it was, besides files.
 func facts(s *spec.Spec) []trace.Fact {
-	all := slices.Clone(MachineFacts())
+	all := thisMachine().facts()
 	for i := range s.Nodes {
 		all = append(all, trace.Fact{Name: "links in /node of " + s.Nodes[i].Name, Value: strings.Join(s.Nodes[i].Links, " ")})
 		if n := &s.Nodes[i]; n.Login != "" {

@@ -5,29 +5,48 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
-	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// What programs see of the machine is in the name of a node's first state, each fact of
-// it.
+// What programs see of the machine is in the name of a node's first state, each fact of it, and nothing else.
 func TestFirstStateNamesTheMachine(t *testing.T) {
-	y := &System{Spec: &spec.Spec{Nodes: make([]spec.Node, 2)}}
-	here := MachineFacts()
-	defer func(f func() []trace.Fact) { MachineFacts = f }(MachineFacts)
-	before := y.initial(0)
-	if before != y.initial(0) || before == y.initial(1) {
-		t.Error("it does not name the node")
-	}
-	for i, f := range here {
-		if f.Value == "" {
+	here := thisMachine()
+	defer func(f func() machine) { thisMachine = f }(thisMachine)
+	for _, f := range append(here.facts(), append(here.visible(""), here.visible("x86-64-v2")...)...) {
+		if f.Value == "" && f.Name != "state that is saved" {
 			t.Errorf("nothing is known of %s", f.Name)
 		}
-		other := slices.Clone(here)
-		other[i].Value += "!"
-		MachineFacts = func() []trace.Fact { return other }
-		if y.initial(0) == before {
-			t.Errorf("it does not name %s", f.Name)
+	}
+	of := machine{release: "Linux 6.8.0-31-generic", vendor: "GenuineIntel", model: "Xeon 1", flags: []string{"sse", "avx", "sha_ni"}, user: "root", sysctl: "a=1"}
+	for _, c := range []struct {
+		what             string
+		change           func(m *machine)
+		real, told, list bool // whether it is seen by who sees the real processor, by who is told of a model, and is in traces
+	}{
+		{"a fix of the kernel", func(m *machine) { m.release = "Linux 6.8.0-45-generic" }, false, false, true},
+		{"another kernel", func(m *machine) { m.release = "Linux 6.11.0-31-generic" }, true, true, true},
+		{"another model of the vendor", func(m *machine) { m.model, m.flags = "Xeon 2", []string{"sse", "avx", "vaes"} }, true, false, true},
+		{"more registers", func(m *machine) { m.flags = []string{"sse", "avx", "avx512f", "sha_ni"} }, true, true, true},
+		{"another vendor", func(m *machine) { m.vendor, m.model = "AuthenticAMD", "EPYC" }, true, true, true},
+		{"another user", func(m *machine) { m.user = "1000" }, true, true, true},
+		{"another setting", func(m *machine) { m.sysctl = "a=2" }, true, true, true},
+	} {
+		other := of
+		c.change(&other)
+		for model, want := range map[string]bool{"": c.real, "x86-64-v2": c.told} {
+			y := &System{Spec: &spec.Spec{Processor: model, Nodes: make([]spec.Node, 2)}}
+			thisMachine = func() machine { return of }
+			before := y.initial(0)
+			if before != y.initial(0) || before == y.initial(1) {
+				t.Error("it does not name the node")
+			}
+			thisMachine = func() machine { return other }
+			if got := y.initial(0) != before; got != want {
+				t.Errorf("%s, programs told of %q: named %v, not %v", c.what, model, got, want)
+			}
+		}
+		if got := !slices.Equal(of.facts(), other.facts()); got != c.list {
+			t.Errorf("%s: in traces %v", c.what, got)
 		}
 	}
 }

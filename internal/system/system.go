@@ -357,7 +357,7 @@ func (y *System) initial(i int) ariadne.Digest {
 	for _, p := range y.Programs {
 		fmt.Fprintf(h, " %x", p.Digest)
 	}
-	fmt.Fprintf(h, " %q %q %q", y.Spec.Nodes[i].Links, MachineFacts(), kindsOf(y.Spec))
+	fmt.Fprintf(h, " %q %q %q", y.Spec.Nodes[i].Links, MachineOf(y.Spec), kindsOf(y.Spec))
 	if n := &y.Spec.Nodes[i]; n.Login != "" {
 		fmt.Fprintf(h, " %d %d", n.User, n.Group)
 	}

@@ -186,14 +186,14 @@ func (x *explorer) open(cover *record.Coverage) error {
 }
 
 // versionDigest is over what transitions depend on besides the local states' names, in
-// which programs, spec and seed are already: Ariadne itself and the machine.
+// which programs, spec and seed are already: Ariadne itself and what programs can see of the machine.
 func (x *explorer) versionDigest() (ariadne.Digest, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return ariadne.Digest{}, err
 	}
 	d, err := system.FileDigest(self)
-	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.check.opts.System.Version, system.MachineFacts())), err
+	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.check.opts.System.Version, system.MachineOf(x.check.system.Spec))), err
 }
 
 // executor returns the worker's, one of so many.
