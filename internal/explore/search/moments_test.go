@@ -137,3 +137,56 @@ func TestPlacesAreSpread(t *testing.T) {
 		}
 	}
 }
+
+// beats sends something each time its timer expires, and a client asks it at once.
+type beats struct {
+	worldtest.Idle
+	n int
+}
+
+func (b *beats) Start(c *worldtest.Ctx) {
+	c.Send(1, "hello")
+	c.SetTimer(time.Second)
+}
+
+func (b *beats) Fire(c *worldtest.Ctx) {
+	if b.n++; b.n < 20 {
+		c.Send(1, "beat")
+		c.SetTimer(time.Second)
+	}
+}
+
+type hears struct{ worldtest.Idle }
+
+func (hears) Start(c *worldtest.Ctx) { c.Send(0, "question") }
+
+// TestSlowEndsWhenANodeWakes: on some paths of slow, what one node sends from its first message on is late up to right behind a step
+// in which the other has sent something of its own accord, whichever of them that is.
+func TestSlowEndsWhenANodeWakes(t *testing.T) {
+	const paths = 2000
+	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 3}, programs: func() []worldtest.Program { return []worldtest.Program{&beats{}, &hears{}} }}
+	x := s.exploration(t, &strategy.Slow{Seed: 1, Features: &strategy.Features{}})
+	ends := map[int]int{} // by how many timers have expired
+	n := 0
+	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		fired := 0
+		for i := 1; i <= p.Len(); i++ {
+			switch e := p.Event(i); {
+			case e.Kind == ariadne.ActFire:
+				fired++
+			case e.Packet != nil && e.Packet.From == 1 && fired > 0 && p.Event(i-1).Kind == ariadne.ActFire:
+				ends[fired]++
+			}
+		}
+		n++
+		return n < paths
+	}
+	if _, err := x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	for fired := 1; fired < 20; fired++ {
+		if ends[fired] < 5 {
+			t.Errorf("on %d of %d paths it ends right behind timer %d", ends[fired], paths, fired)
+		}
+	}
+}

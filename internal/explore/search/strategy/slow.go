@@ -20,7 +20,8 @@ func init() {
 // slow for a while: those of one direction of a connection, one message alone, all between two
 // nodes, or all to a node. On half of the paths these are directions of connections from their first
 // message on, rather early ones, which get through at the same time: as when a link comes up late, and what others
-// have tried meanwhile arrives at once. What is natural goes on meanwhile. That is what most often goes
+// have tried meanwhile arrives at once. On half of these clients come late, too, and half end when a node has just sent something of
+// its own accord, which answers that were late then meet. What is natural goes on meanwhile. That is what most often goes
 // wrong in a network, and step by step it takes a deviation for each event that goes first
 // (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
 // come besides, in some of the paths. The first path is natural, and says how long they are.
@@ -38,10 +39,16 @@ type Slow struct {
 	chains map[uint64]bool // directions of connections and the like that the path has had
 	most   int             // as many as a path had
 	until  int             // step up to which those are held that begin so
+	// Or up to the step behind the waking-th in which a node sends something of its own accord, since its timer has expired
+	// (0: not so). woke is how many there were on the path, natural how many on the natural one.
+	waking, woke, natural int
 }
 
 // hastyTogether: of the paths on which connections come up late together, one in so many has no message late by a second.
 const hastyTogether = 8
+
+// forever is more steps than a path has.
+const forever = 1 << 40
 
 // maxFaults is how many of a kind happen in a path, at most.
 const maxFaults = 3
@@ -52,6 +59,7 @@ type hold struct {
 	by          func(p *world.Packet) uint64
 	what        uint64 // what by says of it; 0: nothing
 	nth         int    // it begins with the n-th direction of a connection, from 1; 0: at step from
+	together    bool   // it ends when others do (Slow.until)
 }
 
 // fault is a fault that is yet to happen: the first of its kind that can from a step on.
@@ -79,17 +87,27 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	if s.length == 0 {
 		return 0, true
 	}
-	s.until = s.draw.below(2 * s.length)
+	s.until, s.waking, s.woke = s.draw.below(2*s.length), 0, 0
 	together := s.most > 0 && s.draw.below(2) == 0
 	if together { // what waits for elections waits for longer than one of them takes
 		s.late.beginOneIn(hastyTogether, s.Seed, index)
+		if s.natural > 0 && s.draw.below(2) == 0 {
+			s.until, s.waking = forever, 1+s.draw.below(2*s.natural)
+		}
 	}
-	for range 1 + s.draw.below(3) {
+	n := 1 + s.draw.below(3)
+	if together {
+		n = 2 + s.draw.below(2)
+	}
+	for range n {
 		if together {
-			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain})
+			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain, together: true})
 		} else {
 			s.holds = append(s.holds, s.hold())
 		}
+	}
+	if together && s.draw.below(2) == 0 {
+		s.holds = append(s.holds, hold{steps: s.until, by: fromClients(p.System()), what: 1, together: true})
 	}
 	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, features: s.Features})
 	budgets := p.System().Rules().Faults
@@ -111,6 +129,37 @@ func (s *Slow) hold() hold {
 	return h
 }
 
+// wakes counts the last step if a node has sent something in it because its timer has expired, and ends what is held
+// up to such a step.
+func (s *Slow) wakes(p *space.Path) {
+	at := p.Len()
+	if at == 0 || p.Event(at).Kind != ariadne.ActFire {
+		return
+	}
+	if by := p.Last().By; len(by.Effect.Packets) == 0 || by.Output.Calls == 0 { // as when TCP sends something once more
+		return
+	}
+	if s.woke++; s.woke == s.waking {
+		s.until = p.Len()
+		for i := range s.holds {
+			if h := &s.holds[i]; h.together {
+				h.steps = max(p.Len()-h.from, 0)
+			}
+		}
+	}
+}
+
+// fromClients is 1 of a message that a client sends.
+func fromClients(y *world.System) func(p *world.Packet) uint64 {
+	nodes := y.Nodes()
+	return func(p *world.Packet) uint64 {
+		if nodes[p.From].Client {
+			return 1
+		}
+		return 0
+	}
+}
+
 // begins has holds begin with the directions of connections that a frame is the first to have.
 func (s *Slow) begins(step int, f *space.Frame) {
 	for i := range f.Plain {
@@ -122,7 +171,7 @@ func (s *Slow) begins(step int, f *space.Frame) {
 		s.most = max(s.most, len(s.chains))
 		for j := range s.holds {
 			if h := &s.holds[j]; h.nth == len(s.chains) {
-				h.from, h.steps, h.what = step, s.until-step, p.Chain()
+				h.from, h.steps, h.what = step, max(s.until-step, 0), p.Chain()
 			}
 		}
 	}
@@ -140,9 +189,10 @@ func (s *Slow) Next(p *space.Path) (event int, ok bool) {
 // first is the first event that nothing holds back, or one of its faults.
 func (s *Slow) first(p *space.Path) (event int, fault bool) {
 	f := p.Last()
+	s.wakes(p)
 	s.begins(p.Len(), f)
 	for i := range s.holds {
-		if h := &s.holds[i]; h.nth == 0 && h.from == p.Len() {
+		if h := &s.holds[i]; h.nth == 0 && !h.together && h.from == p.Len() {
 			if e := s.message(f); e != nil {
 				h.what = h.by(e.Packet)
 			}
@@ -223,7 +273,7 @@ func (s *Slow) held(step int, e *world.Event) bool {
 // End implements Explorer.
 func (s *Slow) End(p *space.Path, _ End) error {
 	if s.length == 0 {
-		s.length = max(p.Len(), 10)
+		s.length, s.natural = max(p.Len(), 10), s.woke
 	}
 	return nil
 }
