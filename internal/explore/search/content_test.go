@@ -63,7 +63,7 @@ func contents(p *space.Path) string {
 	}
 	for i := range p.Last().State.Nodes {
 		n := &p.Last().State.Nodes[i]
-		parted += fmt.Sprint(" ", int64(n.On), n.Falls.What(), int64(n.FallsAt), n.Said, n.Processes.Names())
+		parted += fmt.Sprint(" ", int64(n.On), int64(n.Ready), n.Falls.What(), int64(n.FallsAt), n.Said, n.Processes.Names())
 		if n.Awake != 0 {
 			parted += fmt.Sprint(" paused ", int64(n.Awake), int64(n.Told))
 		}

@@ -89,7 +89,7 @@ type growth struct{ i, from, to int }
 
 // Deviates reports whether event i of Enabled is not the natural one. What a program is told
 // when it asks is no matter.
-func (f *Frame) Deviates(i int) bool { return f.late(i) || f.Enabled[i].Disturbed() }
+func (f *Frame) Deviates(i int) bool { return f.IsLate(i) || f.Enabled[i].Disturbed() }
 
 // Aside are the places in Enabled of the faults that have no time of their own: from the first,
 // up to the second.
@@ -100,8 +100,8 @@ func (f *Frame) Aside() (from, to int) {
 	return from, to
 }
 
-// late reports whether something else comes before it in time.
-func (f *Frame) late(i int) bool {
+// IsLate reports whether something else comes before event i of Enabled in time.
+func (f *Frame) IsLate(i int) bool {
 	return f.Unnatural || i > 0 && (i < f.Plain || !f.Enabled[i].SameInput(&f.Enabled[0]))
 }
 
@@ -257,7 +257,7 @@ func (p *Path) Push(i int) error {
 	if len(p.counted) > 0 {
 		to.count(from, i)
 	}
-	if late := from.late(i); late || from.Enabled[i].Disturbed() {
+	if late := from.IsLate(i); late || from.Enabled[i].Disturbed() {
 		to.Deviations++
 		if late && world.KindOf(from.Enabled[i].Kind).Overtakes {
 			to.timers++

@@ -45,7 +45,7 @@ func (b *BreadthFirst) End(p *space.Path, _ End) error {
 	return nil
 }
 
-func asDeep(depth int) float64 { return float64(depth) }
+func asDeep(depth, _ int) float64 { return float64(depth) }
 
 // TriesFaultsAtRest implements FaultTrier.
 func (*BreadthFirst) TriesFaultsAtRest() bool { return true }

@@ -34,17 +34,17 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 	if event, ok = d.next(p); ok {
 		return event, true
 	}
-	d.branch(p, deviationsOf(p))
+	d.branch(p, levelsOf(p))
 	f := p.Last()
 	if f.Seen && p.Len() > 0 {
 		return 0, false
 	}
 	// A prefix ends in a deviation; what follows is natural.
 	if f.Unnatural {
-		d.frontier.add(float64(f.Deviations+1), d.now, 0, f.Open)
+		d.frontier.add(deviated(f), d.now, 0, f.Open)
 		return 0, false
 	}
-	d.frontier.add(float64(f.Deviations+1), d.now, 1, f.Open)
+	d.frontier.add(deviated(f), d.now, 1, f.Open)
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true
@@ -52,18 +52,27 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 
 // End implements Explorer.
 func (d *FewestDeviations) End(p *space.Path, _ End) error {
-	d.branch(p, deviationsOf(p))
+	d.branch(p, levelsOf(p))
 	return nil
 }
 
-// deviationsOf says how many a path has with the step that was taken at a depth.
-func deviationsOf(p *space.Path) func(depth int) float64 {
-	return func(depth int) float64 {
+// The frontier has two levels for each number of deviations. On the first are the natural steps with a
+// fault in their midst: they are few, and begin where a path has been anyway. All else is on the second.
+
+// deviated is the level of what deviates in a frame.
+func deviated(f *space.Frame) float64 { return float64(2 * (f.Deviations + 1)) }
+
+// levelsOf says on which level a path is that goes on by an event after so many steps.
+func levelsOf(p *space.Path) func(depth, event int) float64 {
+	return func(depth, event int) float64 {
 		f := p.Frame(depth)
-		if f.Deviates(f.Taken) {
-			return float64(f.Deviations + 1)
+		switch {
+		case !f.Deviates(event):
+			return float64(2 * f.Deviations)
+		case f.IsLate(event):
+			return deviated(f)
 		}
-		return float64(f.Deviations)
+		return deviated(f) - 1
 	}
 }
 

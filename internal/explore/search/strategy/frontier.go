@@ -177,9 +177,8 @@ func (f *frontal) begin(p *space.Path) (keep int, ok bool) {
 	return f.follow.begin(p), true
 }
 
-// branch enters what the steps that nobody has taken before can be varied to by choices that
-// cost nothing, each with the priority of the step where it would stand.
-func (f *frontal) branch(p *space.Path, priority func(depth int) float64) {
+// branch enters what the steps that nobody has taken before can be varied to by one more choice.
+func (f *frontal) branch(p *space.Path, priority func(depth, event int) float64) {
 	for ; f.asked < p.Len(); f.asked++ {
 		from, to := p.Grown(f.asked)
 		if from == to {
@@ -187,7 +186,7 @@ func (f *frontal) branch(p *space.Path, priority func(depth int) float64) {
 		}
 		parent := f.frontier.ancestor(f.now, len(f.prefix)-f.asked)
 		for i := from; i < to; i++ {
-			f.frontier.addOne(priority(f.asked), parent, f.marks.of(p.Frame(f.asked), i))
+			f.frontier.addOne(priority(f.asked, i), parent, f.marks.of(p.Frame(f.asked), i))
 		}
 	}
 }

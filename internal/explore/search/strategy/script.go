@@ -84,7 +84,7 @@ func (s *Scripted) End(p *space.Path, _ End) error {
 }
 
 // asBefore: what a step can be varied to by choices comes where the step came.
-func (s *Scripted) asBefore(int) float64 { return s.priority }
+func (s *Scripted) asBefore(int, int) float64 { return s.priority }
 
 // TriesFaultsAtRest implements FaultTrier.
 func (*Scripted) TriesFaultsAtRest() bool { return true }
