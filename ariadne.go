@@ -2,7 +2,7 @@
 // messages, inputs and outputs, actions, steps, digests. Types only: no behaviour
 // beyond printing and their canonical encoding (encode.go), nothing of Linux.
 //
-// The one idea (docs/internals/architecture.md): a node is a function
+// The one idea (docs/architecture.md): a node is a function
 //
 //	(local state, input) -> (local state, outputs)
 //

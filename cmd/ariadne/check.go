@@ -104,6 +104,7 @@ explored or --at-least says that so many are enough.`,
 		},
 	}
 	o.add(cmd)
+	o.addVerbose(cmd)
 	seed.add(cmd)
 	f := cmd.Flags()
 	f.Var(&faults, "faults", "up to so many faults of these kinds in an execution, as in `crash:2,cut` (which is one), in the place of the spec's; none lifts the spec's, none,crash all but these (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")

@@ -10,6 +10,12 @@ import (
 type outputFlags struct {
 	out         string
 	json, quiet bool
+	verbose     bool
+}
+
+// addVerbose adds the flag for the numbers of a search.
+func (o *outputFlags) addVerbose(cmd *cobra.Command) {
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the numbers of the search behind the summary")
 }
 
 func (o *outputFlags) add(cmd *cobra.Command) {

@@ -7,21 +7,31 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 )
 
+// short is the spec that init writes.
+//
+//go:embed short.yaml
+var short []byte
+
+// template is the spec that init --full writes, with a comment on every field.
+//
 //go:embed template.yaml
 var template []byte
 
 func (a *app) initCommand() *cobra.Command {
-	return &cobra.Command{
+	full := false
+	cmd := &cobra.Command{
 		Use:   "init [FILE]",
-		Short: "Write a commented spec to begin with",
-		Long: `Writes a spec that runs as it is, with each field explained, to FILE (default:
-ariadne.yaml). A file that exists stays as it is.`,
-		Example: `  ariadne init && ariadne run ariadne.yaml`,
+		Short: "Write a short spec to begin with",
+		Long: `Writes a short spec that runs as it is to FILE (default: ariadne.yaml). With --full, the spec
+explains every field. The command does not overwrite a file.`,
+		Example: `  ariadne init && ariadne run ariadne.yaml
+  ariadne init --full all-fields.yaml`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return nil
@@ -33,19 +43,26 @@ ariadne.yaml). A file that exists stays as it is.`,
 			if len(args) == 1 {
 				path = args[0]
 			}
-			if err := writeNew(path, newSpec(time.Now())); err != nil {
+			text := short
+			if full {
+				text = template
+			}
+			if err := writeNew(path, newSpec(text, path, time.Now())); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "wrote %s; next: ariadne run %s\n", path, path)
 			return nil
 		},
 	}
+	cmd.Flags().BoolVar(&full, "full", false, "write every field of a spec, with its explanation")
+	return cmd
 }
 
-// newSpec is the spec to begin with. Its nodes' clocks begin on the day it is written:
-// what is made for it on that day, such as certificates, is valid.
-func newSpec(now time.Time) []byte {
-	return bytes.Replace(template, []byte("DATE      "), []byte(now.UTC().Format(time.DateOnly)), 1)
+// newSpec is a spec to begin with, for the file that it is written to. Its nodes' clocks begin on the day it is
+// written: what is made for it on that day, such as certificates, is valid.
+func newSpec(text []byte, path string, now time.Time) []byte {
+	text = bytes.ReplaceAll(text, []byte("FILE"), []byte(filepath.Base(path)))
+	return bytes.Replace(text, []byte("DATE      "), []byte(now.UTC().Format(time.DateOnly)), 1)
 }
 
 // writeNew writes a file that must not exist yet.

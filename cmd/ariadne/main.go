@@ -103,7 +103,7 @@ messages arrive and timers fire, and replays what it found.
 
 Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 4 bug in Ariadne, 5 suspected violation of what must happen (eventually, leads_to).`,
-		Example: `  ariadne init spec.yaml            # write a commented spec
+		Example: `  ariadne init spec.yaml            # write a short spec
   ariadne run spec.yaml             # run it once, and see what happens when
   ariadne check spec.yaml --time 5m # explore
   ariadne replay TRACE              # see a violation again`,

@@ -127,16 +127,39 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 // The generated pages say what the code says; go generate ./cmd/ariadne renews them.
 func TestPagesAreFresh(t *testing.T) {
 	for name, want := range (&app{}).pages() {
-		got, err := os.ReadFile(filepath.Join("../../docs/reference", name))
+		got, err := os.ReadFile(filepath.Join("../../docs", name))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/reference/%s is stale: run go generate ./cmd/ariadne", name)
+			t.Errorf("docs/%s is stale: run go generate ./cmd/ariadne", name)
 		}
 	}
 }
 
-// The spec that init writes is valid, and says something of every field.
+// TestShort: the spec that init writes is short, fits 100 columns, and is valid.
+func TestShort(t *testing.T) {
+	text := newSpec(short, "dir/my.yaml", time.Now())
+	s, err := spec.Parse("short.yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Nodes) != 3 || !s.Nodes[2].Client {
+		t.Errorf("nodes: %+v", s.Nodes)
+	}
+	if n := bytes.Count(text, []byte("\n")); n < 15 || n > 25 {
+		t.Errorf("%d lines", n)
+	}
+	for line := range strings.Lines(string(text)) {
+		if len(line) > 101 {
+			t.Errorf("%d columns: %s", len(line)-1, line)
+		}
+	}
+	if !bytes.Contains(text, []byte("ariadne run my.yaml")) {
+		t.Error("the comments do not name the file")
+	}
+}
+
+// TestTemplate: the spec that init --full writes is valid, and says something of every field.
 func TestTemplate(t *testing.T) {
-	s, err := spec.Parse("template.yaml", newSpec(time.Now()))
+	s, err := spec.Parse("template.yaml", newSpec(template, "template.yaml", time.Now()))
 	if err != nil {
 		t.Fatal(err)
 	}

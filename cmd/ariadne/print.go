@@ -30,6 +30,7 @@ func (a *app) printer(o outputFlags, s *spec.Spec) printer {
 		return newJSONPrinter(a.out, names, o.quiet)
 	}
 	p := newTextPrinter(a.out, a.err, names, s.Latency, o.quiet)
+	p.verbose = o.verbose
 	p.timeline.Commands = system.CommandNames(s)
 	return p
 }

@@ -70,7 +70,9 @@ func TestReportFits(t *testing.T) {
 		r.Coverage.Faults = append(r.Coverage.Faults, f)
 	}
 	var screen strings.Builder
-	newTextPrinter(&screen, &screen, nil, 0, false).report(r)
+	p := newTextPrinter(&screen, &screen, nil, 0, false)
+	p.verbose = true
+	p.report(r)
 	for line := range strings.Lines(screen.String()) {
 		if len(line) > report.DefaultWidth {
 			t.Errorf("%d columns: %s", len(line)-1, line)
@@ -88,7 +90,7 @@ func TestReportFits(t *testing.T) {
 
 // The page on the output for programs shows it as it is.
 func TestJSONPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/reference/json.md")
+	page, err := os.ReadFile("../../docs/json.md")
 	if err != nil {
 		t.Fatal(err)
 	}

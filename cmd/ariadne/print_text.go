@@ -33,6 +33,7 @@ type textPrinter struct {
 	nodes    []string
 	width    int // of the longest node's name
 	quiet    bool
+	verbose  bool // with the numbers for experts
 	timeline *report.Timeline
 	excerpt  report.Excerpt
 	check    report.Check  // the limits
@@ -398,32 +399,15 @@ func (p *textPrinter) reportRefusals(r *record.Report) {
 	}
 }
 
-func (p *textPrinter) summary(r *record.Report) {
-	outcome := r.Outcome.String()
-	if r.Outcome != record.Nothing {
-		outcome = p.style.Warn(outcome)
-	}
-	why := r.End
-	if r.Command == "check" {
-		why = r.Stopped
-	}
-	if why != "" {
-		why = " (" + why + ")"
-	}
-	p.printf("\n%s%s: ", outcome, why)
-	if r.Command == "check" {
-		p.printf("%s%s, ", plural(r.Executions, "execution"), different(r))
-	}
-	p.printf("%s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
+// experts prints the numbers of a run, and of the search of a check.
+func (p *textPrinter) experts(r *record.Report) {
+	p.printf("total        %s, %s, %v virtual, %.1fs real\n", plural(r.Steps, "step"), plural(r.Messages, "message"),
 		r.VirtualTime, r.RealTime.Seconds())
-	if len(r.Ends) > 0 && !p.quiet {
-		p.list("ended by: ", ends(r.Ends))
+	if len(r.Ends) > 0 {
+		p.list("ended by     ", ends(r.Ends))
 	}
-	if c := r.Coverage; c != nil && !p.quiet {
+	if c := r.Coverage; c != nil {
 		p.coverage(c)
-	}
-	if r.Out != "" && !p.quiet {
-		p.printf("run directory: %s\n", r.Out)
 	}
 }
 
@@ -552,12 +536,6 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	if len(c.Strategies) > 0 {
 		p.list("  strategies ", strategiesOf(c.Strategies))
 	}
-	if c.Earlier > 0 {
-		p.printf("  before     %s, of which what they had seen is lost and not counted: %s\n", plural(c.Earlier, "path"), c.Lost)
-	}
-	for _, u := range c.Under {
-		p.printf("  under      %s\n", u)
-	}
 	if c.Cycles > 0 {
 		p.printf("  cycles     %s came back to where it had been\n", plural(c.Cycles, "path"))
 	}
@@ -585,11 +563,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		}
 	}
 	if m := c.Memo; m.Stopped > 0 {
-		left := ""
-		if m.LeftOut > 0 {
-			left = fmt.Sprintf("; %s left out (faults: power: images)", plural(m.LeftOut, "image"))
-		}
-		p.printf("  stopped    %s, which left %s%s\n", plural(m.Stopped, "machine"), plural(m.Disks, "disk"), left)
+		p.printf("  stopped    %s, which left %s\n", plural(m.Stopped, "machine"), plural(m.Disks, "disk"))
 	}
 	if c.RulesAudited > 0 {
 		p.printf("  audited    %s of the script\n", plural(c.RulesAudited, "answer"))

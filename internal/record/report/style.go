@@ -91,6 +91,29 @@ func (s Style) Wrap(text string) string {
 	}
 }
 
+// Paragraph returns sentences as lines that fit the width. A word, such as a path, is not divided, nor is a number from its
+// unit when a no-break space (U+00A0) stands between.
+func (s Style) Paragraph(sentences []string) string {
+	var b strings.Builder
+	column := 0
+	for word := range strings.SplitSeq(printable(strings.Join(sentences, " ")), " ") {
+		word = strings.ReplaceAll(word, "\u00a0", " ")
+		n := columns(word)
+		switch {
+		case column == 0:
+		case column+1+n >= s.width(): // a full line would wrap
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String() + "\n"
+}
+
 // List returns lines with the parts behind a head, and commas between; further lines are indented like the first. A part is not
 // divided.
 func (s Style) List(head string, parts []string) string {

@@ -37,7 +37,7 @@ func TestAudits(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 				defer cancel()
-				o := finish(t, exec.CommandContext(ctx, command, "check", "--audit", "1", "--no-memo", "--executions", "1", "--jobs", "1",
+				o := finish(t, exec.CommandContext(ctx, command, "check", "-v", "--audit", "1", "--no-memo", "--executions", "1", "--jobs", "1",
 					"--out", filepath.Join(dir, "check"+user), spec))
 				if o.status == 4 || !strings.Contains(o.stdout+o.stderr, ", 0 different") {
 					t.Errorf("as user %s: status %d\n%s%s", user, o.status, last(o.stdout, 2000), last(o.stderr, 2000))

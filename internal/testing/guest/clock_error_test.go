@@ -78,7 +78,7 @@ func TestClockError(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for sees, want := range map[string]string{
-		"late":     "nothing found (all explored",
+		"late":     "No violation. Explored every state within the bounds: ",
 		"messages": "violation: death: node waits: ",
 		"timer":    "violation: death: node waits: ",
 	} {

@@ -79,7 +79,7 @@ func TestStuckGo(t *testing.T) {
 	}
 	for how, want := range map[string]string{
 		"keeps":   "deadlock: node client: no message is in flight and no timer is set, but client has not ended",
-		"forgets": "inconclusive (time limit)",
+		"forgets": "): the limit of virtual time was reached after ",
 	} {
 		write("spec.yaml", "nodes:\n  - name: server\n    command: ./stuck "+how+"\n  - name: client\n    command: ./stuck client\n    client: true\n")
 		run := finish(t, exec.CommandContext(t.Context(), command, "run", "--out", filepath.Join(dir, how), filepath.Join(dir, "spec.yaml")))

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
+)
+
+// TestSummary: the first sentence says what was found and in how much, the others what was tried and how to go on. The
+// numbers of the search come with -v only.
+func TestSummary(t *testing.T) {
+	fault := func(kind string, paths int) record.Faults {
+		f := record.Faults{Kind: kind}
+		f.Paths, f.Taken = paths, paths
+		return f
+	}
+	with := func(c record.Coverage, late int) *record.Coverage {
+		c.Kinds = record.Sightings{Seen: 30, Late: late}
+		c.Strategy = "default"
+		return &c
+	}
+	took := 60 * time.Second
+	for _, c := range []struct {
+		name string
+		r    record.Report
+		want string
+	}{
+		{"time", record.Report{Command: "check", Stopped: search.StopTime, Executions: 1204, RealTime: took,
+			Coverage: with(record.Coverage{Faults: []record.Faults{fault("crash", 310), fault("lose", 0), fault("cut", 95)}}, 2)},
+			"Explored 1,204 executions in 60.0 s; found nothing. 310 had a crash, 95 a partition. " +
+				"New behaviour was still coming: try --time 10m."},
+		{"nothing new", record.Report{Command: "check", Stopped: search.StopTime, Executions: 12, RealTime: took, Coverage: with(record.Coverage{}, 0)},
+			"Explored 12 executions in 60.0 s; found nothing. The last tenth of the time showed no new behaviour."},
+		{"executions", record.Report{Command: "check", Stopped: search.StopExecutions, Executions: 12, RealTime: took, Coverage: with(record.Coverage{}, 1)},
+			"Explored 12 executions in 60.0 s; found nothing. New behaviour was still coming: try --executions 120."},
+		{"all", record.Report{Command: "check", Stopped: check.StopExplored, Executions: 1, RealTime: took,
+			Coverage: with(record.Coverage{Exhausted: true, Bounded: 3}, 1)},
+			"No violation. Explored every state within the bounds: 1 execution in 60.0 s. The bounds left something out in 3 states."},
+		{"violation", record.Report{Command: "check", Stopped: search.StopViolation, Outcome: record.Violated, Violations: make([]record.Violation, 1),
+			Executions: 8, RealTime: took, Coverage: with(record.Coverage{}, 1)},
+			"Found a violation: explored 8 executions in 60.0 s. The check stopped at the first violation: --keep-going looks for others."},
+		{"interrupted", record.Report{Command: "check", Out: "o", Stopped: record.Interrupted, Outcome: record.Inconclusive, Executions: 8, RealTime: took},
+			`Inconclusive (see the lines "inconclusive"): explored 8 executions in 60.0 s. ` +
+				"The check was interrupted: --resume --out o goes on with it. run directory: o"},
+		{"incomplete", record.Report{Command: "check", Stopped: "the strategy has no more paths", Executions: 8, RealTime: took,
+			Coverage: with(record.Coverage{Missed: "walks alone"}, 1)},
+			"Explored 8 executions in 60.0 s; found nothing. The check stopped: the strategy has no more paths. " +
+				"The search was not complete: walks alone."},
+		{"run", record.Report{Command: "run", End: search.EndTime, Steps: 1000, Messages: 1, VirtualTime: 2e9, RealTime: took},
+			"No violation: the limit of virtual time was reached after 1,000 steps, 1 message and 2.000000s of virtual time (60.0 s of real time)."},
+		{"lost", record.Report{Command: "check", Stopped: search.StopExecutions, Executions: 1, RealTime: took,
+			Coverage: &record.Coverage{Earlier: 3, Lost: "gone", Under: []string{"nodes a, b are interchangeable"}}},
+			"Explored 1 execution in 60.0 s; found nothing. before 3 paths are not counted, because what they had seen is lost: gone " +
+				"under nodes a, b are interchangeable"},
+	} {
+		var screen strings.Builder
+		p := newTextPrinter(&screen, &screen, nil, 0, false)
+		p.limits(check.Options{Time: took})
+		p.report(&c.r)
+		if got := strings.Join(strings.Fields(screen.String()), " "); !strings.HasSuffix(got, c.want) || c.r.Violations == nil && got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
+		}
+		for line := range strings.Lines(screen.String()) {
+			if len(line) > report.DefaultWidth {
+				t.Errorf("%s: %d columns: %s", c.name, len(line)-1, line)
+			}
+		}
+		screen.Reset()
+		p.verbose = true
+		p.report(&c.r)
+		if text := screen.String(); !strings.Contains(text, "\ntotal  ") || c.r.Coverage != nil && !strings.Contains(text, "\nsearch ") {
+			t.Errorf("%s: -v prints\n%s", c.name, text)
+		}
+	}
+}
+
+// TestFaultNouns: an execution can be said to have a fault of each kind.
+func TestFaultNouns(t *testing.T) {
+	for _, name := range spec.FaultNames() {
+		if faultNouns[name] == "" {
+			t.Errorf("no noun for %s", name)
+		}
+	}
+}
+
+// TestGrouped: digits stand in groups of three.
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d: %s", n, got)
+		}
+	}
+	for d, want := range map[time.Duration]string{10 * time.Minute: "10m", 20 * time.Second: "20s", 10 * time.Hour: "10h", 90 * time.Second: "1m30s"} {
+		if got := shortDuration(d); got != want {
+			t.Errorf("%v: %s", d, got)
+		}
+	}
+}
