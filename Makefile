@@ -6,16 +6,16 @@
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
-#   bench      what things cost on this machine; writes bench.json and the table in README.md
-#   figures    runs the searches of docs/figures.md on examples/paxos; writes docs/figures
-#   compat     runs the real programs of examples/; writes docs/compatibility.md
-#   bugs       looks for documented bugs of real programs; writes docs/bugs.md
-#   papers     looks for bugs that papers describe, in programs of ours; writes docs/papers.md
-#   sweep      fails each call of some real programs once; writes docs/sweep.md
-#   faulty     runs real programs through random faults of all kinds; writes docs/faulty.md
-#   findings   searches real programs under ready-made properties; writes docs/findings.md
-#   storage    lets programs that store things lose their power; writes the table of docs/storage.md
-#   results    lets the strategies look for known bugs; writes docs/results.md
+#   bench      what things cost on this machine; writes bench.json and the table of docs/results/costs.md
+#   figures    runs the searches of docs/results/figures.md on examples/paxos; writes docs/results/figures
+#   compat     runs the real programs of examples/; writes docs/results/compatibility.md
+#   bugs       looks for documented bugs of real programs; writes docs/results/bugs.md
+#   papers     looks for bugs that papers describe, in programs of ours; writes docs/results/papers.md
+#   sweep      fails each call of some real programs once; writes docs/results/sweep.md
+#   faulty     runs real programs through random faults of all kinds; writes docs/results/faulty.md
+#   findings   searches real programs under ready-made properties; writes docs/results/findings.md
+#   storage    lets programs that store things lose their power; writes the table of docs/results/storage.md
+#   results    lets the strategies look for known bugs; writes docs/results/strategies.md
 #   generate   renews the generated pages in docs/
 
 GO ?= go
@@ -46,7 +46,7 @@ suites: build
 
 bench: build
 	$(GO) build -o bin/bench ./tools/bench
-	bin/bench -document README.md
+	bin/bench -document docs/results/costs.md
 
 figures: build
 	examples/paxos/fetch

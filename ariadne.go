@@ -2,7 +2,7 @@
 // messages, inputs and outputs, actions, steps, digests. Types only: no behaviour
 // beyond printing and their canonical encoding (encode.go), nothing of Linux.
 //
-// The one idea (docs/architecture.md): a node is a function
+// The one idea (docs/internals/architecture.md): a node is a function
 //
 //	(local state, input) -> (local state, outputs)
 //
@@ -195,8 +195,7 @@ type Input struct {
 	Draw *Draw // or nil
 }
 
-// LogLine is one line that a node wrote to standard output or standard error, or by which a program asserts something on
-// /dev/ariadne.
+// LogLine is one line that a node wrote to standard output or standard error.
 type LogLine struct {
 	At     Time
 	Stream int // 1 standard output, 2 standard error, Exposed
@@ -259,12 +258,8 @@ type Output struct {
 	Places   []Place
 	Messages []Message
 	Logs     []LogLine
-	// Exposures are what the node exposes from some moment of the step on, and Notices what Ariadne has found
-	// in it, both in order. Neither is among Logs.
-	Exposures []Shown
-	Notices   []Notice
-	Exits     []Exit
-	Digest    Digest // over all that the node did, and the stream of calls (Sum)
+	Exits    []Exit
+	Digest   Digest // over all that the node did, and the stream of calls (Sum)
 	// Diverged: the step did not reach quiescence within so many calls; says why. It
 	// does not depend on real time.
 	Diverged string

@@ -127,9 +127,9 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 // The generated pages say what the code says; go generate ./cmd/ariadne renews them.
 func TestPagesAreFresh(t *testing.T) {
 	for name, want := range (&app{}).pages() {
-		got, err := os.ReadFile(filepath.Join("../../docs", name))
+		got, err := os.ReadFile(filepath.Join("../../docs/reference", name))
 		if err != nil || !bytes.Equal(got, want) {
-			t.Errorf("docs/%s is stale: run go generate ./cmd/ariadne", name)
+			t.Errorf("docs/reference/%s is stale: run go generate ./cmd/ariadne", name)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestReportFits(t *testing.T) {
 
 // The page on the output for programs shows it as it is.
 func TestJSONPage(t *testing.T) {
-	page, err := os.ReadFile("../../docs/json.md")
+	page, err := os.ReadFile("../../docs/reference/json.md")
 	if err != nil {
 		t.Fatal(err)
 	}

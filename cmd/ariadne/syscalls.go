@@ -72,7 +72,7 @@ func callsOf(level string) ([]callRow, error) {
 	return rows, nil
 }
 
-// writeCallsMarkdown writes docs/syscalls.md.
+// writeCallsMarkdown writes docs/reference/syscalls.md.
 func writeCallsMarkdown(w io.Writer) {
 	rows, _ := callsOf("") // all levels are known
 	counts := map[string]int{}
@@ -80,7 +80,7 @@ func writeCallsMarkdown(w io.Writer) {
 		counts[r.Level]++
 	}
 	fmt.Fprintf(w, "# System calls\n\n%s Of %d calls, %d are full, %d partial, %d passed and %d refused.\n"+
-		"What the levels mean: `ariadne syscalls --help`. What it means for programs: [limits.md](limits.md).\n\n"+
+		"What the levels mean: `ariadne syscalls --help`. What it means for programs: [limits.md](../internals/limits.md).\n\n"+
 		"| number | call | level | note |\n| ---: | --- | --- | --- |\n",
 		generated, len(rows), counts["full"], counts["partial"], counts["passed"], counts["refused"])
 	for _, r := range rows {

@@ -81,7 +81,7 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 	if len(lines) == 0 {
 		return ""
 	}
-	return "\n" + Listed("node "+def.Name+" runs code with instructions that Ariadne cannot control (docs/limits.md)", lines)
+	return "\n" + Listed("node "+def.Name+" runs code with instructions that Ariadne cannot control (docs/internals/limits.md)", lines)
 }
 
 // UncontrolledBy is Uncontrolled of the node of that name, or of all when there is none:

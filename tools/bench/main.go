@@ -4,7 +4,7 @@
 // a table and writes bench.json: machine and day, and for each name value, unit, spread (the
 // largest minus the smallest of the repetitions; values are medians) and how often it was
 // measured. All that is compared is measured in the same run. With -document it writes the table
-// of costs of README.md, unless something in it cannot be.
+// of docs/results/costs.md, unless something in it cannot be.
 //
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. What this machine cannot measure is named and left out.

@@ -27,7 +27,7 @@ func plausible() *measured {
 }
 
 func TestTable(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "README.md")
+	path := filepath.Join(t.TempDir(), "costs.md")
 	if err := os.WriteFile(path, []byte("before\n"+tableBegin+"old\n"+tableEnd+"after\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -73,15 +73,15 @@ func TestImpossible(t *testing.T) {
 	}
 }
 
-// TestReadmeHasItsTable: a document in which the table has no place would be left as it was.
-func TestReadmeHasItsTable(t *testing.T) {
-	b, err := os.ReadFile("../../README.md")
+// TestPageHasItsTable: a document in which the table has no place would be left as it was.
+func TestPageHasItsTable(t *testing.T) {
+	b, err := os.ReadFile("../../docs/results/costs.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, ok := strings.Cut(string(b), tableBegin)
 	if !ok || !strings.Contains(rest, tableEnd) {
-		t.Error("README.md has no place for the table")
+		t.Error("docs/results/costs.md has no place for the table")
 	}
 }
 

@@ -1,12 +1,12 @@
 // Command bugs lets the default strategy look for documented bugs of real, unmodified programs, and
-// writes docs/bugs.md: how many seeds find each, after how long and how much work, and which faults
+// writes docs/results/bugs.md: how many seeds find each, after how long and how much work, and which faults
 // it takes; and that nothing is found beside it, in the version or with the setting that does not
 // have the bug.
 //
 //	go run ./tools/bugs [flags] [bug...]
 //
 // The list of bugs is examples/bugs/list.yaml. With -papers it is examples/papers.yaml, of bugs that
-// papers describe, in programs of ours, and the page is docs/papers.md. What came of a search is kept, so the page always has
+// papers describe, in programs of ours, and the page is docs/results/papers.md. What came of a search is kept, so the page always has
 // all: those not looked for now as they were last. Exit status 1: a bug is missed, another
 // violation than the documented one is found, or something is found beside it.
 //
@@ -54,11 +54,11 @@ func main() {
 	flag.DurationVar(&o.shrink, "shrink", 10*time.Second, "real time to look for a smaller execution")
 	kinds := flag.String("kinds", "", "make the searches whose kind matches this regular expression, of shrunk, seed and sibling; what others showed is kept")
 	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
-	page := flag.String("page", "", "the page to write (default docs/bugs.md)")
+	page := flag.String("page", "", "the page to write (default docs/results/bugs.md)")
 	flag.Parse()
-	work, list, to := "ariadne-runs/bugs", "examples/bugs/list.yaml", "docs/bugs.md"
+	work, list, to := "ariadne-runs/bugs", "examples/bugs/list.yaml", "docs/results/bugs.md"
 	if o.papers {
-		work, list, to = "ariadne-runs/papers", "examples/papers.yaml", "docs/papers.md"
+		work, list, to = "ariadne-runs/papers", "examples/papers.yaml", "docs/results/papers.md"
 	}
 	o.work, o.list, *page = cmp.Or(o.work, work), cmp.Or(o.list, list), cmp.Or(*page, to)
 	var err error

@@ -1,5 +1,5 @@
 // Command compat runs the real programs of examples/targets.yaml with the ariadne
-// binary, as a user would, and writes docs/compatibility.md from what came of it:
+// binary, as a user would, and writes docs/results/compatibility.md from what came of it:
 // whether each becomes ready, whether its runs and replays are equal step by step,
 // what random walks and a check find, which calls were refused.
 //
@@ -42,7 +42,7 @@ func main() {
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	other := flag.String("user", ordinary(), "measure as this user too; needs root")
 	only := flag.String("only", "", "measure the targets whose spec matches this regular expression; what others showed is kept")
-	page := flag.String("page", "docs/compatibility.md", "the page to write")
+	page := flag.String("page", "docs/results/compatibility.md", "the page to write")
 	flag.Parse()
 	ok, err := compat(o, *page, *only, *other)
 	harness.End("compat", ok, err)

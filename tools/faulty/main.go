@@ -1,5 +1,5 @@
 // Command faulty runs real programs of examples/ through random executions with faults, and writes
-// docs/faulty.md from what came of it: how many faults there were, how executions ended, and what the
+// docs/results/faulty.md from what came of it: how many faults there were, how executions ended, and what the
 // violations are, as examples/faulty.yaml explains them. Some executions with faults are replayed, and
 // so is each violation. A tenth of the transitions of a search with faults is executed again.
 //
@@ -83,7 +83,7 @@ func main() {
 	flag.DurationVar(&o.patience, "patience", 2*time.Hour, "real time that one command may take")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	only := flag.String("only", "", "run the targets whose spec matches this regular expression; what others showed is kept")
-	page := flag.String("page", "docs/faulty.md", "the page to write")
+	page := flag.String("page", "docs/results/faulty.md", "the page to write")
 	flag.Parse()
 	ok, err := o.run(*only, *page)
 	harness.End("faulty", ok, err)

@@ -81,7 +81,7 @@ func main() {
 	f.ariadne.Starting = func(command string) { fmt.Fprintln(os.Stderr, command) }
 	flag.StringVar(&f.ariadne.Binary, "ariadne", "bin/ariadne", "the binary")
 	flag.StringVar(&f.examples, "examples", "examples/paxos", "where the specs are, with their programs in bin")
-	flag.StringVar(&f.out, "out", "docs/figures", "directory of the figures")
+	flag.StringVar(&f.out, "out", "docs/results/figures", "directory of the figures")
 	flag.StringVar(&f.work, "work", "ariadne-runs/figures", "directory of the runs")
 	flag.IntVar(&f.paths, "paths", 0, "paths of each search; 0: as many as the paper has")
 	flag.DurationVar(&f.time, "time", time.Hour, "real time of each search")

@@ -24,7 +24,7 @@ func TestPage(t *testing.T) {
 	page := string(writePage([]row{{known, r}, {fresh, nil}}, copied, ""))
 	for _, want := range []string{
 		"| a | `a/a.yaml` | 1m30s, 1 worker | 7 | 70 | 3 crash | 1 |", "| b | `b/b.yaml` | not searched yet |",
-		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps, shrunk to 9: linearizable: stale read. known: a#1.\n\nTraces: [a-1.txt](../examples/findings/traces/a-1.txt).\n",
+		"    ariadne check examples/a/a.yaml --keep-going\n", "- Seen 2 times, first after 12 steps, shrunk to 9: linearizable: stale read. known: a#1.\n\nTraces: [a-1.txt](../../examples/findings/traces/a-1.txt).\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("%q is not in the page:\n%s", want, page)

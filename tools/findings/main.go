@@ -1,5 +1,5 @@
 // Command findings lets the default strategy look for whatever there is in real programs of examples/,
-// under ready-made properties and with faults, and writes docs/findings.md: how long it looked, at how
+// under ready-made properties and with faults, and writes docs/results/findings.md: how long it looked, at how
 // much, and what it found, as examples/findings.yaml explains that.
 //
 //	go run ./tools/findings [flags]
@@ -71,7 +71,7 @@ func main() {
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	flag.BoolVar(&o.resume, "resume", false, "go on with searches that have not had their time, and keep those that have")
 	only := flag.String("only", "", "search the targets whose spec matches this regular expression; what others showed is kept")
-	page := flag.String("page", "docs/findings.md", "the page to write")
+	page := flag.String("page", "docs/results/findings.md", "the page to write")
 	flag.Parse()
 	ok, err := o.run(*only, *page)
 	harness.End("findings", ok, err)

@@ -1,5 +1,5 @@
 // Package harness runs the ariadne binary for the tools beside it and reads what it leaves: the
-// report, the steps and the head of a trace. It knows of Ariadne what docs/cli.md and docs/json.md
+// report, the steps and the head of a trace. It knows of Ariadne what docs/reference/cli.md and docs/reference/json.md
 // tell users, and is the only package of tools that knows how.
 //
 // Read next: read.go.

@@ -32,7 +32,7 @@ const (
 	StopTime     = "time"
 )
 
-// What a command says at its end, and what that is made of (docs/json.md).
+// What a command says at its end, and what that is made of (docs/reference/json.md).
 type (
 	Report    = event.Report
 	Violation = event.Violation

@@ -4,7 +4,7 @@
 // kept, once what it found is fixed, in testdata/cases.
 //
 // It is no search for crashes: calls are mostly meaningful. What legitimately differs is not
-// printed by the interpreter, or not generated: docs/limits.md says what that is.
+// printed by the interpreter, or not generated: docs/internals/limits.md says what that is.
 //
 // Read next: families.go, what is generated; case.go, what is compared.
 package main

@@ -1,5 +1,5 @@
 // Command results lets each strategy look for known bugs in real programs, and
-// writes docs/results.md: which strategy finds which bug, after how long and after how
+// writes docs/results/strategies.md: which strategy finds which bug, after how long and after how
 // much work, and that nothing is found where the bug is mended; then how much of a
 // system without a known bug is seen in a given time.
 //
@@ -88,7 +88,7 @@ func main() {
 	only := flag.String("strategies", strings.Join(strategies, ","), "strategies to try")
 	flag.BoolVar(&o.fetch, "fetch", true, "run the fetch scripts first")
 	search := flag.Bool("search", true, "search; otherwise only write the page of what was found before")
-	page := flag.String("page", "docs/results.md", "the page to write")
+	page := flag.String("page", "docs/results/strategies.md", "the page to write")
 	flag.Parse()
 	wanted := flag.Args()
 	var err error

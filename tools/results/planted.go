@@ -60,7 +60,7 @@ var twoFaults = family{
 	intro: `Ten small systems of two or three servers, written for this (` + "`examples/twofaults`" + `). No bug shows on the natural schedule, and none by one fault alone.
 No message is late but by a fault. Each try has %s and one worker on one processor. Cells say how many tries, each with another seed, found the bug, and the
 median of their times, where a miss counts as %s. No strategy was tuned on these bugs. ` + "`default:-X`" + ` is the default strategy without a part of its guidance
-([explore.md](explore.md)); ` + "`before`" + ` is that of a binary from before it was guided.
+([explore.md](../guides/explore.md)); ` + "`before`" + ` is that of a binary from before it was guided.
 `,
 	strategies: []string{"default", before, "default:-moments", "default:-together", "default:-novelty", "slow", "random"},
 	bugs: []planted{

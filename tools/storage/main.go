@@ -1,5 +1,5 @@
 // Command storage lets programs that store things be killed and lose their power at each point, by each
-// persistence model, has each of their calls on files fail, and writes the table of docs/storage.md from what came of it.
+// persistence model, has each of their calls on files fail, and writes the table of docs/results/storage.md from what came of it.
 //
 //	go run ./tools/storage [flags]
 //
@@ -80,7 +80,7 @@ func main() {
 	list := flag.String("list", "examples/storage.yaml", "the list of programs")
 	work := flag.String("work", "ariadne-runs/storage", "directory of what programs showed")
 	only := flag.String("only", "", "try the programs whose name matches this regular expression; what others showed is kept")
-	page := flag.String("page", "docs/storage.md", "the page whose table is written")
+	page := flag.String("page", "docs/results/storage.md", "the page whose table is written")
 	binary := flag.String("ariadne", "bin/ariadne", "the binary")
 	images := flag.Int("images", 64, "images of one point, of programs whose entry does not say how many")
 	column := flag.String("columns", "", "keep the columns whose name matches this regular expression; of the others what was kept stays")

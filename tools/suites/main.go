@@ -123,7 +123,7 @@ func programs(dir string, only *regexp.Regexp) ([]string, error) {
 	return names, nil
 }
 
-// summary is the rate, as docs/guests.md shows it.
+// summary is the rate, as docs/results/guests.md shows it.
 func summary(programs int, results []result) string {
 	count := map[verdict]int{}
 	for _, r := range results {

@@ -1,5 +1,5 @@
 // Command sweep fails each place of real programs at which a system call can fail, once, alone,
-// and writes docs/sweep.md from what came of it: whether anybody noticed, whether the program ended
+// and writes docs/results/sweep.md from what came of it: whether anybody noticed, whether the program ended
 // with a message, or crashed, or everybody waited for ever.
 //
 //	go run ./tools/sweep [flags]
@@ -55,7 +55,7 @@ func main() {
 	only := flag.String("only", "", "sweep the targets whose spec matches this regular expression; what others showed is kept")
 	limit := flag.Duration("time", 10*time.Minute, "real time for each target; places that are left are counted")
 	memory := flag.Int64("memory", 1<<30, "bytes of memory for each target")
-	page := flag.String("page", "docs/sweep.md", "the page to write")
+	page := flag.String("page", "docs/results/sweep.md", "the page to write")
 	binary := flag.String("ariadne", "bin/ariadne", "the binary, which is asked for its version only")
 	flag.Parse()
 	ok, err := run(ctx, options{*list, *work, *only, *page, *binary, *limit, *memory})

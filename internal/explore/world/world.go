@@ -3,7 +3,7 @@
 // what may happen next (Enabled) and what comes of it (Take, Absorb). It chooses
 // nothing, checks nothing and knows nothing of what the automata are.
 //
-// Time (docs/architecture.md). Each node has its own clock, which only its own
+// Time (docs/internals/architecture.md). Each node has its own clock, which only its own
 // inputs advance. The world orders them like this:
 //
 //   - A node is switched on at its start time, or within ClockError of an earlier

@@ -118,8 +118,8 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, expo
 			}
 			continue
 		}
-		for l := range out.Lines() {
-			if text, ok := match(r.Line, l.Text); ok {
+		for i := range out.Logs {
+			if text, ok := match(r.Line, out.Logs[i].Text); ok {
 				set(k, text)
 			}
 		}

@@ -31,12 +31,11 @@ func TestWhatIsExposed(t *testing.T) {
 	} {
 		out := ariadne.Output{}
 		for _, l := range c.lines {
+			line := ariadne.LogLine{Stream: 1, Text: l}
 			if l[0] == '>' {
-				e, _ := ariadne.ParseExposure(l[2:])
-				out.Exposures = append(out.Exposures, ariadne.Shown{Place: out.Recorded(), Exposure: e})
-				continue
+				line = ariadne.LogLine{Stream: ariadne.Exposed, Text: l[2:]}
 			}
-			out.Logs = append(out.Logs, ariadne.LogLine{Stream: 1, Text: l})
+			out.Logs = append(out.Logs, line)
 		}
 		var got []string
 		for _, u := range (*Set)(nil).After(sources.Changes(0, &out)).Tuples() {

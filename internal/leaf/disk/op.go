@@ -9,7 +9,7 @@
 // operation's effect on a place (a name, a sector, a size) is there only when the earlier ones on that place
 // are; equal images have equal digests, at whatever point of the log they were formed.
 //
-// Read next: log.go, then model.go. docs/storage.md has the rules and their sources.
+// Read next: log.go, then model.go. docs/guides/storage.md has the rules and their sources.
 package disk
 
 import (

@@ -17,7 +17,7 @@ import (
 )
 
 // Files and variables whose content nodes expose are read whenever a step ends, and helpers are asked (helper.go); what has become of
-// them is an exposure of the output, as if a program had told it on /dev/ariadne.
+// them is a line of the output, as if a program had written it to /dev/ariadne.
 
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
@@ -32,16 +32,16 @@ func (n *Node) look() {
 			if f.Ignored {
 				continue
 			}
-			var now looked
+			line := ""
 			if f.Command != nil {
 				if asked[i].ended {
-					now = exposed(f, asked[i].text)
+					line = exposed(f, asked[i].text)
 					n.heard(i, f)
 				}
 			} else if content, ok := n.readOwn(f.File); ok {
-				now = exposed(f, content)
+				line = exposed(f, content)
 			}
-			n.looks(i, f.Name, now)
+			n.looks(i, f.Name, line)
 		}
 	}
 	if probing == nil {
@@ -57,37 +57,33 @@ func (n *Node) look() {
 
 // heard says of a command, once, that it has ended well.
 func (n *Node) heard(i int, l *config.Look) {
-	if n.anotherLook(len(n.cfg.Looks)+len(n.cfg.Probes)+i, looked{is: true}) {
-		n.k.Notice(0, l.What())
+	if at := len(n.cfg.Looks) + len(n.cfg.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
+		n.looks(at, l.Name, ariadne.ProbedLine(l.What()))
 	}
 }
 
-// looks exposes what there is, or the end of the tuples of its name when there is nothing, if it is something else than
-// before. i tells what there is to look at apart.
-func (n *Node) looks(i int, name string, now looked) {
-	if n.anotherLook(i, now) {
-		n.k.Expose(0, ariadne.Exposure{Name: name, Values: now.values, Ends: !now.is})
-	}
-}
-
-// anotherLook notes what there is, and reports whether it is something else than before.
-func (n *Node) anotherLook(i int, now looked) bool {
-	var was looked
+// looks exposes a line, or the end of the tuples of its name when it is "", if it is another one than before. i
+// tells what there is to look at apart.
+func (n *Node) looks(i int, name, line string) {
+	was := ""
 	if i < len(n.looked) {
 		was = n.looked[i]
 	}
-	if now.equal(was) {
-		return false
+	if line == was {
+		return
 	}
 	if i >= len(n.looked) {
-		n.looked = append(n.looked, make([]looked, i+1-len(n.looked))...)
+		n.looked = append(n.looked, make([]string, i+1-len(n.looked))...)
 	}
-	n.looked[i] = now
-	return true
+	n.looked[i] = line
+	if line == "" {
+		line = "conceal " + name
+	}
+	n.say(line)
 }
 
-// variable is what a variable is exposed as: that of the first of the node's processes that has it.
-func (n *Node) variable(query int) looked {
+// variable is the line for a variable: that of the first of the node's processes that has it; "": none has.
+func (n *Node) variable(query int) string {
 	var first *thread
 	var of kernel.Variable
 	for _, th := range n.threads {
@@ -103,24 +99,24 @@ func (n *Node) variable(query int) looked {
 		}
 	}
 	if first == nil {
-		return looked{}
+		return ""
 	}
-	return looked{true, n.probing.site(of.Site).Rest(stopped{first}, of.Bias)}
+	return exposeLine(n.probing.probes[query].Name, n.probing.site(of.Site).Rest(stopped{first}, of.Bias))
 }
 
-// exposed is what the content of a file is exposed as.
-func exposed(f *config.Look, content string) looked {
+// exposed is the line for the content of a file; "": there is nothing of it to be exposed.
+func exposed(f *config.Look, content string) string {
 	values := []string{strings.TrimSpace(content)}
 	if f.Match != nil {
 		m := f.Match.FindStringSubmatch(content)
 		if m == nil {
-			return looked{}
+			return ""
 		}
 		if values = m; len(m) > 1 {
 			values = m[1:]
 		}
 	}
-	return looked{true, values}
+	return exposeLine(f.Name, values)
 }
 
 // readOwn is what a file of the node holds, as its programs see it.

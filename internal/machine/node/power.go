@@ -14,7 +14,6 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
@@ -107,8 +106,8 @@ type otherwise struct {
 // next, and to come here once more may take as long as all that the program has done.
 func (n *Node) foresee(l *loss, others []string, asked int) {
 	k := n.k
-	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
-	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
+	messages, logs, exits, refusals := k.Out, k.Logs, k.Exits, k.Refusals
+	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
 	n.captureFiles()
 	before, then := k.Image(), n.files
 	for i, taken := range others {
@@ -121,7 +120,7 @@ func (n *Node) foresee(l *loss, others []string, asked int) {
 		n.files, k.Files = then, before.Copy().Files
 		k.Files.Recreated = n.home.tree.Recreated()
 	}
-	k.Out, k.Told, k.Exits, k.Refusals = messages, told, exits, refusals
+	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, refusals
 }
 
 // othersOf are outputs of the step that ends had it taken another image.

@@ -21,7 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rules are those of docs/storage.md: for each program of testdata/rules.c the images that a loss of power may leave by
+// rules are those of docs/guides/storage.md: for each program of testdata/rules.c the images that a loss of power may leave by
 // the models prefix, ordered and any (with :512 behind the name, by these with small sectors), as the page says, and not as the code does. "=" is the same as by the
 // model before. An image lists the files (described); "-" is the empty one.
 var rules = []struct{ name, prefix, ordered, any string }{
@@ -127,7 +127,7 @@ var rules = []struct{ name, prefix, ordered, any string }{
 	{"mmap, fsync", "f=b8192", "=", "="},
 }
 
-// TestRules: what is left of each operation is what docs/storage.md says. The whole log, applied to the files that the
+// TestRules: what is left of each operation is what docs/guides/storage.md says. The whole log, applied to the files that the
 // program found, makes of them what it leaves, and what it leaves on Linux.
 func TestRules(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "rules")

@@ -197,7 +197,7 @@ func init() {
 		unix.SYS_MODIFY_LDT:              refused("modify_ldt", unix.ENOSYS, false, "segments of 16 and 32 bits are not modelled"),
 		unix.SYS_PIVOT_ROOT:              refused("pivot_root", unix.EPERM, false, namespaces),
 		unix.SYS__SYSCTL:                 refused("_sysctl", unix.ENOSYS, true, never),
-		unix.SYS_PRCTL:                   partial("prctl", sysPrctl, "the options that programs use; see docs/limits.md"),
+		unix.SYS_PRCTL:                   partial("prctl", sysPrctl, "the options that programs use; see docs/internals/limits.md"),
 		unix.SYS_ARCH_PRCTL:              partial("arch_prctl", sysArchPrctl, "segment bases and extended state; no shadow stacks, no second vDSO", runs(OnSegment), alone),
 		unix.SYS_ADJTIMEX:                partial("adjtimex", sysAdjtimex, rateKept, readsClock),
 		unix.SYS_SETRLIMIT:               partial("setrlimit", sysSetrlimit, rlimitNote),

@@ -40,7 +40,7 @@ type Row struct {
 	Handler Handler
 	// Errno is what a refused call answers; 0 means ENOSYS.
 	Errno kernel.Errno
-	// Harmless: programs are known to handle the refusal (docs/limits.md).
+	// Harmless: programs are known to handle the refusal (docs/internals/limits.md).
 	Harmless bool
 
 	// Runs says when the filter lets Linux run the call without a stop.

@@ -73,11 +73,11 @@ var specFields = []field[specText]{
 		schema{"enum": []string{"clients", "time"}}, setEnds},
 	{"expose", "What nodes expose of their state, for properties: by name, a regular expression on their lines, or more about it.",
 		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
-	{"stages", "Functions of definitions that make tuples of what nodes expose, or of what other stages make, by the names of what they make (docs/properties.md).",
+	{"stages", "Functions of definitions that make tuples of what nodes expose, or of what other stages make, by the names of what they make (docs/guides/properties.md).",
 		schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/stage"}}, setStages},
 	{"history", "What lines say of clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
 	{"properties", "What must hold of what nodes expose, by name; or, by the name of one that is ready-made, what that needs.", readySchema(), setProperties},
-	{"finally", "A command that looks at the files and lines of all nodes when an execution has ended, on this machine and in a directory with a directory for each node (docs/properties.md). Another status than 0 is a violation.", schema{"type": "string"},
+	{"finally", "A command that looks at the files and lines of all nodes when an execution has ended, on this machine and in a directory with a directory for each node (docs/guides/properties.md). Another status than 0 is a violation.", schema{"type": "string"},
 		func(r *reader, s *specText, v *yaml.Node) { s.finally = r.text(v) }},
 	{"definitions", "A file in Starlark beside the spec, with functions that properties call.", schema{"type": "string"}, setDefinitions},
 	{"explore", "How a check searches, unless its flags say otherwise.", schema{"$ref": "#/$defs/explore"},
@@ -100,14 +100,14 @@ var nodeFields = []field[nodeText]{
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
 	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
 	textsField("command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.", func(n *nodeText) *[]text { return &n.commands }),
-	{"workload", "Makes the node a client that draws operations and says what it is told, in the place of command; without a history it is that of the spec (docs/properties.md).", schema{"$ref": "#/$defs/workload"},
+	{"workload", "Makes the node a client that draws operations and says what it is told, in the place of command; without a history it is that of the spec (docs/guides/properties.md).", schema{"$ref": "#/$defs/workload"},
 		func(r *reader, n *nodeText, v *yaml.Node) {
 			n.workload = workloadText{line: v.Line, operations: 5, keys: 1}
 			readFields(r, workloadFields, &n.workload, v)
 			n.Client = true
 		}},
 	textsField("restart", "What the node runs instead when it starts again after a crash or a stop (faults): a command, or a list of commands; default what command says.", func(n *nodeText) *[]text { return &n.restart }),
-	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/explore.md).", func(n *nodeText) *[]text { return &n.after }),
+	textsField("after_crash", "What looks at the node's files when it starts again after a crash, a stop or a loss of power (faults), before what restart or command says: a command, or a list of commands that run one after the other. One that does not end with status 0 is a violation, whatever may_fail says. It is told in its environment what the node's programs had promised by then (docs/guides/explore.md).", func(n *nodeText) *[]text { return &n.after }),
 	textsField("after", "What the node waits for. The name of a node, as in srv: it is switched on when that is ready first (ready); after a fault it does not wait again. A node and a port at which it takes TCP connections, as in srv:5432: its commands begin when it does, each time. The node tries it again and again, a tenth of a second apart, and closes the connection at once.", func(n *nodeText) *[]text { return &n.waits }),
 	{"ready", "When the node is ready for those that wait for it (after): port or line.", schema{"$ref": "#/$defs/ready"},
 		func(r *reader, n *nodeText, v *yaml.Node) {

@@ -294,7 +294,7 @@ func (w *worker) leak(m *memo.Mismatch) {
 	case n <= maxBugs:
 		r := &work.Result{}
 		r.Bugs.Say(x.leakText(m) + fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
-			"(random numbers or the model of the processor: docs/limits.md), that is why; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
+			"(random numbers or the model of the processor: docs/internals/limits.md), that is why; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
 		w.give(r)
 	}
 }

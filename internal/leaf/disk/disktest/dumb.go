@@ -18,7 +18,7 @@ import (
 // Root is the number of the directory in which all files are.
 const Root = 2
 
-// model is a persistence model, as docs/storage.md has it.
+// model is a persistence model, as docs/guides/storage.md has it.
 type model struct {
 	order  string
 	sector int64

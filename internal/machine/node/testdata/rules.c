@@ -1,4 +1,4 @@
-// rules NAME: what a rule of docs/storage.md is about, in the directory in which it runs. It does the
+// rules NAME: what a rule of docs/guides/storage.md is about, in the directory in which it runs. It does the
 // first part, has everything written to the disk, does the second part, and waits (power_rules_test.go).
 // With a second argument it writes nothing to the disk in between, and ends. Without arguments it lists the rules.
 #define _GNU_SOURCE

@@ -15,7 +15,7 @@
 //	crash now        what would a loss leave here?
 //
 // It is no device of Linux's: a program that wants to run elsewhere too looks whether it is there
-// (docs/explore.md).
+// (docs/guides/explore.md).
 package dialog
 
 import (
@@ -230,13 +230,20 @@ func parseMark(line string) (_ saying, why string) {
 	}, ""
 }
 
-// parseExpose understands what is exposed.
+// parseExpose understands what is exposed, which becomes a line of the node's.
 func parseExpose(line string) (_ saying, why string) {
-	e, ok := ariadne.ParseExposure(line)
-	if !ok || !utf8.ValidString(line) {
+	if _, ok := ariadne.ParseExposure(line); !ok || !utf8.ValidString(line) {
 		return nil, "want expose NAME VALUE..., expose NAME[KEY] VALUE..., conceal NAME or conceal NAME[KEY]"
 	}
-	return func(_ *File, t *kernel.Thread) { t.Node().Expose(t.Proc.PID, e) }, ""
+	return note(line), ""
+}
+
+// note has a line become one of the node's.
+func note(line string) saying {
+	return func(_ *File, t *kernel.Thread) {
+		n := t.Node()
+		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
+	}
 }
 
 // parseAssertion understands what a program asserts, which becomes a line of the node's.
@@ -244,10 +251,7 @@ func parseAssertion(line string) (_ saying, why string) {
 	if _, ok := ariadne.ParseAssertion(line); !ok || !utf8.ValidString(line) {
 		return nil, "want assert always true TEXT or false, assert sometimes true TEXT or false, assert reachable TEXT, assert unreachable TEXT, or JSON as the Antithesis SDKs write it"
 	}
-	return func(_ *File, t *kernel.Thread) {
-		n := t.Node()
-		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
-	}, ""
+	return note(line), ""
 }
 
 // parseEvent understands what is to happen: an object of JSON.
