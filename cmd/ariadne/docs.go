@@ -47,6 +47,7 @@ func (a *app) pages() map[string][]byte {
 		"syscalls.md":      calls.Bytes(),
 		"spec.schema.json": spec.Schema(),
 		"json.md":          jsonPage(),
+		"spec.md":          specPage(),
 	}
 }
 

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 
 // Each file below testdata/script is a session on the command line. Those that
 // execute something use testdata/race, which stands as $RACE,
-// or its source, $RACE_C.
+// or its source, $RACE_C. $FIRSTCHECK is the service of docs/first-check.md.
 func TestScripts(t *testing.T) {
 	race := buildRace(t)
 	testscript.Run(t, testscript.Params{
@@ -51,6 +51,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("RACE", race)
 			source, err := filepath.Abs("testdata/race/race.c")
 			env.Setenv("RACE_C", source)
+			if first, err := filepath.Abs("../../examples/firstcheck"); err == nil {
+				env.Setenv("FIRSTCHECK", first)
+			}
 			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil { // for scripts that build in Go
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 			}

@@ -1,0 +1,3 @@
+module example.org/seats
+
+go 1.25
