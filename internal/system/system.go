@@ -38,6 +38,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/stage"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/iface"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -301,7 +302,7 @@ func (y *System) World() *world.System {
 	for i := range y.Spec.Nodes {
 		def := &y.Spec.Nodes[i]
 		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start), After: def.After,
-			Client: def.Client, Initial: y.initial(i)})
+			Client: def.Client, Transit: kernel.Holds(def.Memory), Initial: y.initial(i)})
 	}
 	return world.NewSystem(y.Rules, nodes)
 }

@@ -126,7 +126,20 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 		return t, fmt.Errorf("step %d (%s): %w", s.Steps, p.System.Names().Action(e.Action()), err)
 	}
 	s.Locals[e.Node] = t.To
+	if len(t.Effect.Packets) > 0 && t.Output.Cut == "" {
+		if what := p.System.Overfull(&s.State, e.Node); what != "" {
+			return cutOff(t, what), nil
+		}
+	}
 	return t, nil
+}
+
+// cutOff is a transition with which paths to this state end, for a reason that is not the node's. The
+// node's own leads on from other states.
+func cutOff(t *memo.Transition, what string) *memo.Transition {
+	c := &memo.Transition{From: t.From, To: t.To, Input: t.Input, Effect: t.Effect, Output: t.Output, Action: t.Action}
+	c.Output.Cut = what
+	return c
 }
 
 // still is the transition of an event that gives no node an input: none. It stands for itself at

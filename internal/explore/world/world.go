@@ -61,6 +61,7 @@ type Node struct {
 	Start   ariadne.Time
 	After   []ariadne.NodeID // those that must have been ready before it is switched on first
 	Client  bool             // when all clients are done, so is the execution
+	Transit int64            // how many bytes its messages that have not arrived may take; 0: any number
 	Initial ariadne.Digest   // over all that its behaviour depends on besides its inputs, and which node it is
 }
 

@@ -65,15 +65,14 @@ type mapImage struct {
 
 // Image returns an image of what p points at.
 func (c *Copier[T]) Image(p *T) *Image[T] {
-	w := c.follow(p)
+	w := c.follow(p, walks.Get().(*walk))
 	defer w.free()
 	w.settle(func(o *object) { panic(fmt.Sprintf("deepcopy: slices of %v overlap", o.l.t)) })
 	return &Image[T]{w.image(0)}
 }
 
-// follow finds all that p refers to. What p points at is object 0.
-func (c *Copier[T]) follow(p *T) *walk {
-	w := walks.Get().(*walk)
+// follow finds all that p refers to, by a walk that has not begun. What p points at is object 0.
+func (c *Copier[T]) follow(p *T, w *walk) *walk {
 	w.rules = &c.rules
 	w.meet(unsafe.Pointer(p), c.rules.layout(reflect.TypeFor[T]()), 1)
 	for w.next < len(w.objects) {
@@ -86,8 +85,7 @@ func (c *Copier[T]) follow(p *T) *walk {
 // Bytes is about how much memory what p points at holds: what an image of it would hold, and
 // the bytes of its strings. Memory in front of a slice does not count, nor what lies behind its capacity.
 func (c *Copier[T]) Bytes(p *T) (n int64) {
-	w := c.follow(p)
-	defer w.free()
+	w := c.follow(p, &walk{counts: true, maps: map[unsafe.Pointer]int32{}})
 	w.settle(func(*object) {})
 	for _, i := range w.order {
 		n += int64(w.objects[i].size())
@@ -150,6 +148,7 @@ func (i *image) copy() unsafe.Pointer {
 // walk is the way through a graph, of which an image is being taken.
 type walk struct {
 	rules   *rules
+	counts  bool // no image is taken: who refers to what is not kept
 	objects []object
 	next    int // those before were scanned
 	table   []int32
@@ -278,12 +277,12 @@ func (w *walk) slots(i int32, l *layout, p unsafe.Pointer, offset uintptr) {
 		offset := offset + s.offset
 		switch s.kind {
 		case pointerSlot:
-			w.edges = append(w.edges, edge{i, uint32(offset), w.meet(first, s.elem, 1)})
+			w.refers(i, offset, w.meet(first, s.elem, 1))
 		case sliceSlot:
 			if n := *(*int)(unsafe.Add(at, 2*word)); n > 0 {
-				w.edges = append(w.edges, edge{i, uint32(offset), w.meet(first, s.elem, n)})
+				w.refers(i, offset, w.meet(first, s.elem, n))
 			} else {
-				w.kept = append(w.kept, keep{i, uint32(offset), first})
+				w.keeps(i, offset, first)
 			}
 		case interfaceSlot:
 			w.inside(i, s.t, at, offset)
@@ -294,6 +293,20 @@ func (w *walk) slots(i int32, l *layout, p unsafe.Pointer, offset uintptr) {
 	}
 }
 
+// refers enters a pointer in an object to another.
+func (w *walk) refers(from int32, offset uintptr, to int32) {
+	if !w.counts {
+		w.edges = append(w.edges, edge{from, uint32(offset), to})
+	}
+}
+
+// keeps enters a pointer in an object that stays as it is.
+func (w *walk) keeps(from int32, offset uintptr, p unsafe.Pointer) {
+	if !w.counts {
+		w.kept = append(w.kept, keep{from, uint32(offset), p})
+	}
+}
+
 // inside enters what the interface at p, which is not nil, refers to.
 func (w *walk) inside(i int32, t reflect.Type, p unsafe.Pointer, offset uintptr) {
 	d := w.rules.inside(t, p)
@@ -301,11 +314,11 @@ func (w *walk) inside(i int32, t reflect.Type, p unsafe.Pointer, offset uintptr)
 	value := *(*unsafe.Pointer)(p)
 	switch {
 	case d.layout.flat():
-		w.kept = append(w.kept, keep{i, uint32(offset), value})
+		w.keeps(i, offset, value)
 	case d.direct:
 		w.slots(i, d.layout, p, offset)
 	default:
-		w.edges = append(w.edges, edge{i, uint32(offset), w.meet(value, d.layout, 1)})
+		w.refers(i, offset, w.meet(value, d.layout, 1))
 	}
 }
 

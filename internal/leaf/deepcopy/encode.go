@@ -170,7 +170,7 @@ type encoder struct {
 // Encode returns the bytes of what p points at.
 func (c *Codec[T]) Encode(p *T) (b []byte, err error) {
 	defer recoverEncoding(&err)
-	w := c.copier.follow(p)
+	w := c.copier.follow(p, walks.Get().(*walk))
 	defer w.free()
 	w.settle(func(o *object) { panic(encodeError{fmt.Errorf("slices of %v overlap", o.l.t)}) })
 	e := encoder{codec: &c.codec, w: w, rank: make([]int32, len(w.objects)), b: []byte(magic)}

@@ -46,8 +46,8 @@ type Watchdog struct {
 	done   chan struct{}
 
 	memory  int64                  // that the node has
-	held    gauge                  // what Ariadne's own memory and the host's shared memory hold
-	grown   atomic.Bool            // held has grown by much: the node is to weigh its objects
+	held    gauge                  // when the node is to weigh its objects
+	grown   atomic.Bool            // it is full
 	swollen atomic.Pointer[string] // why a process that used too much was killed
 }
 
@@ -94,7 +94,7 @@ func (w *Watchdog) watch() {
 			w.look(&u, now)
 		case <-m.C:
 			w.weigh()
-			if w.inStep.Load() && w.held.grew(w.memory/KernelShare/weighings) {
+			if w.inStep.Load() && w.held.full(w.memory/growth) {
 				w.grown.Store(true)
 			}
 		}

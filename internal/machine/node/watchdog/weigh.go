@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/metrics"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host"
 
@@ -70,34 +71,32 @@ func ownMemory(pid int) int64 {
 }
 
 // What the objects of the node's kernel hold lies in Ariadne's own memory, and in shared memory of
-// the host's. Nothing counts it as it comes. When either has grown by much since the last time,
-// the node weighs its objects: that takes as long as a copy of them, and is exact.
+// the host's. Nothing counts it as it comes. The node weighs its objects when Ariadne has allocated
+// as much since the last time as they may still grow: no garbage and no collection hides their growth
+// then. To weigh takes as long as a copy of them, and is exact.
 
-const (
-	// KernelShare: objects of the kernel may hold one part of the node's memory in so many.
-	KernelShare = 2
-	// weighings is how often they are weighed, at most, while they grow to that.
-	weighings = 4
-)
+// growth is how much they grow at least before they are weighed again: one part of the node's memory in so many.
+const growth = 8
 
-// gauge is the least that was held since it last grew by much: Ariadne's heap, and the host's
-// shared memory.
-type gauge [2]int64
-
-// grew reports whether either is larger by so many bytes than it was.
-func (g *gauge) grew(by int64) (much bool) {
-	for i, now := range [...]int64{heap(), hostShared()} {
-		if much = much || now > g[i]+by; now > g[i]+by || now < g[i] {
-			g[i] = now
-		}
-	}
-	return much
+// gauge says when objects of the kernel are to be weighed.
+type gauge struct {
+	room      atomic.Int64 // how many bytes are allocated before that
+	allocated atomic.Int64 // by Ariadne until it began
+	shared    int64        // the least of the host's memory that was shared since it last grew by much
 }
 
-// heap is how many bytes Ariadne's own objects held when garbage was last collected, which is when
-// they may hold twice as much as at the time before.
-func heap() int64 {
-	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+// full reports whether the objects may have grown by what the gauge has room for, or the host's shared memory by least.
+func (g *gauge) full(least int64) (much bool) {
+	now := hostShared()
+	if much = now > g.shared+least; much || now < g.shared {
+		g.shared = now
+	}
+	return much || allocated() > g.allocated.Load()+max(g.room.Load(), least)
+}
+
+// allocated is how many bytes Ariadne has allocated for its own objects so far.
+func allocated() int64 {
+	s := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(s)
 	return int64(s[0].Value.Uint64())
 }
@@ -114,8 +113,12 @@ func hostShared() int64 {
 // Grown reports whether what objects of kernels may hold has grown by much: the node is to weigh its own.
 func (w *Watchdog) Grown() bool { return w.grown.Load() }
 
-// TakeGrown is Grown, once for each time.
-func (w *Watchdog) TakeGrown() bool { return w.grown.Swap(false) }
+// Weighed says that the node has weighed its objects, and how many bytes they may still grow.
+func (w *Watchdog) Weighed(room int64) {
+	w.held.room.Store(room)
+	w.held.allocated.Store(allocated())
+	w.grown.Store(false)
+}
 
 // Swollen says why a process that used too much memory was killed; "": none was.
 func (w *Watchdog) Swollen() string {
