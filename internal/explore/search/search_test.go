@@ -179,6 +179,43 @@ func (tooLong) Start(c *worldtest.Ctx) {
 	c.Exit(1)
 }
 
+// flood sends datagram after datagram before the first one arrives, in a step each.
+type flood struct {
+	worldtest.Idle
+	left int
+}
+
+func (f *flood) Start(c *worldtest.Ctx) { f.Fire(c) }
+
+func (f *flood) Fire(c *worldtest.Ctx) {
+	c.SendDatagram(1, strings.Repeat("x", 1000))
+	if f.left--; f.left > 0 {
+		c.SetTimer(time.Microsecond)
+	}
+}
+
+// TestWhatHasNotArrivedIsBounded: a node whose messages on their way take more than they may is cut off. What
+// has arrived does not count.
+func TestWhatHasNotArrivedIsBounded(t *testing.T) {
+	for _, c := range []struct {
+		latency time.Duration
+		end     string
+	}{{time.Second, search.EndCut}, {time.Microsecond, search.EndQuiet}} {
+		programs := func() []worldtest.Program { return []worldtest.Program{&flood{left: 50}, worldtest.Idle{}} }
+		nodes := worldtest.Nodes(programs()...)
+		nodes[0].Transit = 20 << 10
+		y := world.NewSystem(world.Rules{Latency: c.latency}, nodes)
+		e := &search.Execution{
+			Space: space.Live(y, memotest.Living(y, programs)), Explorer: &strategy.Natural{}, Limits: search.Limits{Steps: 1000},
+			Checks: func() []property.Check { return property.Generic([]property.Subject{{Name: "n1"}, {Name: "n2"}}) },
+		}
+		r := run(t, e)
+		if r.End != c.end || c.end == search.EndCut && (r.Cut == "" || r.CutNode != 0 || r.Steps < 10 || r.Steps > 20) {
+			t.Errorf("with a latency of %v: ended with %q after %d steps: node %d, %s", c.latency, r.End, r.Steps, r.CutNode, r.Cut)
+		}
+	}
+}
+
 // TestCutStepsAreNoViolation: nor does a search in memory judge what real time has cut off.
 func TestCutStepsAreNoViolation(t *testing.T) {
 	s := system{programs: func() []worldtest.Program { return []worldtest.Program{tooLong{}, worldtest.Pong{}} }}

@@ -70,20 +70,24 @@ func (g *group) used(t *testing.T) int64 {
 // Linux has for them, or the check stops.
 func TestGrow(t *testing.T) {
 	const (
-		memory = 64 << 20
-		tried  = 500 // MiB
-		heavy  = "hold more than 32 MiB"
-		files  = "more than 64 MiB of files"
-		log    = "takes more than 32 MiB"
+		memory  = 64 << 20
+		tried   = 500 // MiB
+		heavy   = "hold more than 32 MiB"
+		files   = "more than 64 MiB of files"
+		log     = "takes more than 32 MiB"
+		transit = "that have not arrived take more than 32 MiB"
 	)
 	cases := []struct {
 		kind, want string
 		as         string // whose the node's program is; "": root's
 		spec       string // further lines of the spec
+		other      string // what another node does; "": there is none
 		long       bool
 	}{
 		{kind: "shm", want: "shm: 64 MiB, Cannot allocate memory"},
 		{kind: "tcp", want: "MiB, Resource temporarily unavailable"},
+		{kind: "again", want: "MiB, Resource temporarily unavailable"},
+		{kind: "transit", want: transit, spec: "latency: 1s\n", other: "sink"},
 		{kind: "udp", want: "MiB, all"}, // datagrams are lost
 		{kind: "stream", want: heavy},
 		{kind: "pipe", want: heavy},
@@ -110,7 +114,7 @@ func TestGrow(t *testing.T) {
 		}
 		for _, user := range users() {
 			status := 0
-			if c.want == heavy || c.want == files || c.want == log {
+			if c.want == heavy || c.want == files || c.want == log || c.want == transit {
 				status = 3
 			}
 			if c.as != "" && user != 0 {
@@ -118,6 +122,9 @@ func TestGrow(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s%s/%d", c.kind, c.as, user), func(t *testing.T) {
 				n := node{source: "grow", spec: c.spec, args: []string{c.kind, fmt.Sprint(tried)}, user: user, of: ", memory: 64M, disk: 64M" + c.as, wait: 3 * time.Minute}
+				if c.other != "" {
+					n.other = []string{c.other, fmt.Sprint(tried)}
+				}
 				g := newGroup(t, user, 16*memory)
 				if g != nil {
 					n.limits = g.enter()

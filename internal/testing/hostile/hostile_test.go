@@ -51,6 +51,7 @@ var ariadne = sync.OnceValues(func() (string, error) {
 // node is a program of testdata that is to run as the only one of a node.
 type node struct {
 	source string                         // without .c
+	other  []string                       // of a second node with the same program; nil: there is none
 	args   []string                       // besides the real time, which is always the first
 	spec   string                         // further lines of the spec
 	of     string                         // further fields of the node
@@ -94,6 +95,10 @@ func (n node) run(t *testing.T) outcome {
 	mark := filepath.Base(dir)
 	spec := fmt.Sprintf("name: hostile\n%snodes:\n  - {name: n1, command: %q, client: true, may_fail: true, env: {MARK: %s}%s}\n",
 		n.spec, "./"+n.source+" "+strings.Join(args, " "), mark, n.of)
+	if n.other != nil {
+		spec += fmt.Sprintf("  - {name: n2, command: %q, may_fail: true, env: {MARK: %s}%s}\n",
+			"./"+n.source+" "+strings.Join(append([]string{args[0]}, n.other...), " "), mark, n.of)
+	}
 	if err := os.WriteFile(filepath.Join(dir, "spec.yaml"), []byte(spec), 0o644); err != nil {
 		t.Fatal(err)
 	}

@@ -136,6 +136,66 @@ int main(int argc, char **argv)
 		}
 		return end(kind);
 	}
+	KIND("again") {
+		// Connections that are written to and closed, one after the other, and that nobody accepts.
+		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		int l = socket(AF_INET, SOCK_STREAM, 0);
+		if (bind(l, (void *)&a, sizeof a) != 0 || listen(l, 4000) != 0)
+			return 1;
+		while (got < most) {
+			int s = socket(AF_INET, SOCK_STREAM, 0);
+			if (s < 0 || connect(s, (void *)&a, sizeof a) != 0)
+				break;
+			fcntl(s, F_SETFL, O_NONBLOCK);
+			long long before = got;
+			if (fill(s, block) != 0 || got - before < 2 * block)
+				break;
+			close(s);
+		}
+		return end(kind);
+	}
+	KIND("sink") {
+		// Takes connections of other nodes, and reads what comes.
+		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000)};
+		struct pollfd p[1025] = {{socket(AF_INET, SOCK_STREAM, 0), POLLIN}};
+		if (bind(p[0].fd, (void *)&a, sizeof a) != 0 || listen(p[0].fd, 4000) != 0)
+			return 1;
+		for (int n = 1; poll(p, n, -1) > 0;) {
+			for (int i = n - 1; i > 0; i--)
+				if (p[i].revents && read(p[i].fd, data, block) <= 0) {
+					close(p[i].fd);
+					p[i] = p[--n];
+				}
+			if (p[0].revents && n < 1025)
+				p[n].fd = accept(p[0].fd, 0, 0), p[n++].events = POLLIN;
+		}
+		return 0;
+	}
+	KIND("transit") {
+		// Connections to another node, all written to and closed before anything has come there.
+		enum { many = 1000, each = 15 };
+		static int fds[many];
+		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = inet_addr("10.0.0.2")};
+		for (int i = 0; i < many; i++) {
+			fds[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+			if (connect(fds[i], (void *)&a, sizeof a) != 0 && errno != EINPROGRESS)
+				return 1;
+		}
+		for (int i = 0; i < many; i++) {
+			struct pollfd p = {fds[i], POLLOUT};
+			int e = 0;
+			socklen_t n = sizeof e;
+			if (poll(&p, 1, -1) != 1 || getsockopt(fds[i], SOL_SOCKET, SO_ERROR, &e, &n) != 0 || e != 0)
+				return 1;
+		}
+		for (int i = 0; i < many && got < most; i++) {
+			for (int k = 0; k < each && write(fds[i], data, block) == block; k++)
+				got += block;
+			close(fds[i]);
+			nanosleep(&(struct timespec){0, 1}, 0); // a step ends
+		}
+		return end(kind);
+	}
 	KIND("stream") {
 		pairs(SOCK_STREAM, block);
 		return end(kind);
