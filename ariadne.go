@@ -195,7 +195,8 @@ type Input struct {
 	Draw *Draw // or nil
 }
 
-// LogLine is one line that a node wrote to standard output or standard error.
+// LogLine is one line that a node wrote to standard output or standard error, or by which a program asserts something on
+// /dev/ariadne.
 type LogLine struct {
 	At     Time
 	Stream int // 1 standard output, 2 standard error, Exposed
@@ -258,8 +259,12 @@ type Output struct {
 	Places   []Place
 	Messages []Message
 	Logs     []LogLine
-	Exits    []Exit
-	Digest   Digest // over all that the node did, and the stream of calls (Sum)
+	// Exposures are what the node exposes from some moment of the step on, and Notices what Ariadne has found
+	// in it, both in order. Neither is among Logs.
+	Exposures []Shown
+	Notices   []Notice
+	Exits     []Exit
+	Digest    Digest // over all that the node did, and the stream of calls (Sum)
 	// Diverged: the step did not reach quiescence within so many calls; says why. It
 	// does not depend on real time.
 	Diverged string

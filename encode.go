@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 )
 
 // The canonical encoding of what passes between the parts: each value has one, and no two
@@ -229,11 +230,15 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 }
 
 // Sum is what Output.Digest is to be: over the output and a hash of the stream of calls.
-// Two executions of a step that have the same one did the same. Left out are what is Noted, and the Detail of a
+// Two executions of a step that have the same one did the same. Exposures and notices are in it as the lines of
+// Record: traces of versions to which they were lines have the same digests. Left out are what is Noted, and the Detail of a
 // refusal: raw arguments, and where the kernel of the host puts a program's stack does not steer anything.
 func (o *Output) Sum(calls uint64) Digest {
 	s := *o
 	s.Digest, s.Noted = Digest{}, Noted{}
+	if len(o.Exposures)+len(o.Notices) > 0 {
+		s.Logs, s.Exposures, s.Notices = slices.Collect(o.Record()), nil, nil
+	}
 	if len(o.Refusals) > 0 {
 		s.Refusals = append([]Refusal(nil), o.Refusals...)
 		for i := range s.Refusals {

@@ -1,22 +1,43 @@
 package ariadne
 
 import (
+	"iter"
 	"strconv"
 	"strings"
 )
 
-// Exposed is the Stream of the lines by which a program says itself, on /dev/ariadne, what it exposes.
+// Exposed is the Stream of lines that programs write to /dev/ariadne, and of those as which exposures and notices are
+// shown.
 const Exposed = 3
 
-// Exposure is what such a line says: "expose NAME VALUE...", or "conceal NAME", where NAME may have a key behind
-// it, as in "value[x]". A value in quotes, as Go has them, may have spaces.
+// Exposure is a change of what a node exposes: from here on it exposes Values by Name and, when that is not "", Key,
+// or, with Ends, nothing any more.
 type Exposure struct {
 	Name, Key string
 	Values    []string
-	Ends      bool // it is exposed no more
+	Ends      bool // it has no Values
 }
 
-// ParseExposure understands a line; not ok: it is something else.
+// Shown is an exposure of a step: a program has told it on /dev/ariadne, or it was read in the node.
+type Shown struct {
+	Place int  // how many lines, exposures and notices of the step came before it
+	At    Time // as of a LogLine
+	PID   int  // of the program that told it; 0: of none
+	Exposure
+}
+
+// Notice says what of the places at which a spec exposes something was found in the node: "function F", "variable V" or
+// "command C". It is Ariadne that says so: no program does, and nothing that a spec looks for in lines is looked for there.
+type Notice struct {
+	Place int // as of Shown
+	At    Time
+	PID   int // of the process of which it is; 0: of none
+	Found string
+}
+
+// ParseExposure understands the line by which a program says an exposure: "expose NAME VALUE...", or "conceal NAME",
+// where NAME may have a key behind it, as in "value[x]". A value in quotes, as Go has them, may have spaces. not ok: it
+// is something else.
 func ParseExposure(line string) (e Exposure, ok bool) {
 	words := fields(line)
 	if len(words) < 2 || words[0] != "expose" && words[0] != "conceal" {
@@ -31,7 +52,35 @@ func ParseExposure(line string) (e Exposure, ok bool) {
 		}
 	}
 	e.Values, e.Ends = words[2:], words[0] == "conceal"
+	if len(e.Values) == 0 {
+		e.Values = nil
+	}
 	return e, IsExposable(e.Name) && !(e.Ends && len(e.Values) > 0)
+}
+
+// String is the line by which a program says it.
+func (e Exposure) String() string {
+	name := e.Name
+	if e.Key != "" {
+		name += "[" + e.Key + "]"
+	}
+	if e.Ends {
+		return "conceal " + word(name)
+	}
+	var b strings.Builder
+	b.WriteString("expose " + word(name))
+	for _, v := range e.Values {
+		b.WriteString(" " + word(v))
+	}
+	return b.String()
+}
+
+// word is a text as a word of a line, in quotes where it could not be read otherwise.
+func word(text string) string {
+	if text == "" || strings.Contains(text, " ") || strconv.Quote(text) != `"`+text+`"` {
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // fields are the words of a line. One in quotes, as strconv.Quote makes them, may have spaces.
@@ -49,15 +98,58 @@ func fields(line string) (words []string) {
 	return words
 }
 
-// probed begins the line by which Ariadne says that a function or variable of which the spec exposes something was found in a
-// program.
-const probed = "probes "
+// Said are what a step's programs wrote and what its node has exposed, in the order in which it came about: each time
+// one of the two is not nil.
+func (o *Output) Said() iter.Seq2[*LogLine, *Shown] {
+	return func(yield func(*LogLine, *Shown) bool) {
+		o.each(func(l *LogLine, e *Shown, n *Notice) bool { return n != nil || yield(l, e) })
+	}
+}
 
-// ProbedLine says so of what is "function F" or "variable V".
-func ProbedLine(what string) string { return probed + what }
+// Lines are what Said has, exposures as the lines by which programs say them.
+func (o *Output) Lines() iter.Seq[LogLine] {
+	return func(yield func(LogLine) bool) {
+		o.each(func(l *LogLine, e *Shown, n *Notice) bool { return n != nil || yield(lineOf(l, e, n)) })
+	}
+}
 
-// Probed is what a line says was found.
-func Probed(line string) (what string, ok bool) { return strings.CutPrefix(line, probed) }
+// Record are what Lines has, and notices among it: what records of an execution show. The digest of an output is
+// over it, so that it is what it was when all of it was lines.
+func (o *Output) Record() iter.Seq[LogLine] {
+	return func(yield func(LogLine) bool) {
+		o.each(func(l *LogLine, e *Shown, n *Notice) bool { return yield(lineOf(l, e, n)) })
+	}
+}
+
+// Recorded is how many Record has.
+func (o *Output) Recorded() int { return len(o.Logs) + len(o.Exposures) + len(o.Notices) }
+
+func lineOf(l *LogLine, e *Shown, n *Notice) LogLine {
+	switch {
+	case e != nil:
+		return LogLine{At: e.At, Stream: Exposed, PID: e.PID, Text: e.String()}
+	case n != nil:
+		return LogLine{At: n.At, Stream: Exposed, PID: n.PID, Text: "probes " + n.Found}
+	}
+	return *l
+}
+
+// each calls f with lines, exposures and notices in the order of their places until it returns false.
+func (o *Output) each(f func(l *LogLine, e *Shown, n *Notice) bool) {
+	logs, exposures, notices := o.Logs, o.Exposures, o.Notices
+	for place, goes := 0, true; goes; place++ {
+		switch {
+		case len(exposures) > 0 && (exposures[0].Place <= place || len(logs)+len(notices) == 0):
+			goes, exposures = f(nil, &exposures[0], nil), exposures[1:]
+		case len(notices) > 0 && (notices[0].Place <= place || len(logs) == 0):
+			goes, notices = f(nil, nil, &notices[0]), notices[1:]
+		case len(logs) > 0:
+			goes, logs = f(&logs[0], nil, nil), logs[1:]
+		default:
+			return
+		}
+	}
+}
 
 // IsExposable reports whether something can be exposed by a name: one that a script can use.
 func IsExposable(name string) bool {

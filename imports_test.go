@@ -24,7 +24,7 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                                {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "net/netip", "slices", "strconv", "strings", "time"},
+	".":                                {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "net/netip", "slices", "strconv", "strings", "time"},
 	"internal/leaf/inspect":            {"ariadne", "encoding/json", "fmt"},
 	"internal/leaf/hash":               {"crypto/sha256", "encoding/binary", "math/bits"},
 	"internal/explore/world":           {"ariadne", "internal/leaf/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},

@@ -142,7 +142,7 @@ var inputOptions = options[Input]{
 	// Those of a kind of fault stand in its file.
 }
 
-// outputOptions are those of an output. The next number is 10.
+// outputOptions are those of an output. The next number is 12.
 var outputOptions = options[Output]{
 	{0, func(o *Output) bool { return o.Ended }, nil, func(o *Output, _ *decoder) { o.Ended = true }},
 	{3, func(o *Output) bool { return o.Spared }, nil, func(o *Output, _ *decoder) { o.Spared = true }},
@@ -183,6 +183,38 @@ var outputOptions = options[Output]{
 		}},
 	{8, func(o *Output) bool { return o.Unsynced }, nil, func(o *Output, _ *decoder) { o.Unsynced = true }},
 	{9, func(o *Output) bool { return o.Ready }, nil, func(o *Output, _ *decoder) { o.Ready = true }},
+	{10, func(o *Output) bool { return len(o.Exposures) > 0 },
+		func(o *Output, b []byte) []byte {
+			b = appendLen(b, len(o.Exposures))
+			for i := range o.Exposures {
+				b = o.Exposures[i].append(b)
+			}
+			return b
+		},
+		func(o *Output, d *decoder) { o.Exposures = readList(d, func() (e Shown) { e.read(d); return e }) }},
+	{11, func(o *Output) bool { return len(o.Notices) > 0 },
+		func(o *Output, b []byte) []byte {
+			b = appendLen(b, len(o.Notices))
+			for i := range o.Notices {
+				n := &o.Notices[i]
+				b = appendText(appendInt(appendInt(appendInt(b, n.Place), n.At), n.PID), n.Found)
+			}
+			return b
+		},
+		func(o *Output, d *decoder) {
+			o.Notices = readList(d, func() Notice { return Notice{d.int(), Time(d.int64()), d.int(), string(d.text())} })
+		}},
+}
+
+func (e *Shown) append(b []byte) []byte {
+	b = appendInt(appendInt(appendInt(b, e.Place), e.At), e.PID)
+	b = appendText(appendText(b, e.Name), e.Key)
+	return appendBool(appendTexts(b, e.Values), e.Ends)
+}
+
+func (e *Shown) read(d *decoder) {
+	e.Place, e.At, e.PID = d.int(), Time(d.int64()), d.int()
+	e.Exposure = Exposure{string(d.text()), string(d.text()), readTexts(d), d.bool()}
 }
 
 func appendLimits(b []byte, all []Limit) []byte {

@@ -78,7 +78,7 @@ func (p *textPrinter) step(s ariadne.Step) {
 		p.exposes(&s)
 		return
 	}
-	for _, l := range s.Output.Logs {
+	for l := range s.Output.Record() {
 		p.printf("%s\n", report.LogLine(p.nodes[s.Action.Node], int(s.Action.Node), p.width, l, p.style))
 	}
 	p.excerpt.Add(p.timeline.Step(s)...)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -199,7 +198,12 @@ func (f *from) Set(s string) error {
 	if n := len(s); n > 2 && s[0] == '/' && s[n-1] == '/' {
 		r, err := regexp.Compile(s[1 : n-1])
 		f.search.From = func(s ariadne.Step) bool {
-			return slices.ContainsFunc(s.Output.Logs, func(l ariadne.LogLine) bool { return r.MatchString(l.Text) })
+			for l := range s.Output.Lines() {
+				if r.MatchString(l.Text) {
+					return true
+				}
+			}
+			return false
 		}
 		return err
 	}

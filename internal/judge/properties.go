@@ -273,10 +273,8 @@ func (p *Properties) NewJudge(share float64) *Judge {
 // Find implements space.Properties.
 func (p *Properties) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found {
 	if p.Probed != nil {
-		for i := range out.Logs {
-			if f, ok := ariadne.Probed(out.Logs[i].Text); ok && out.Logs[i].Stream == ariadne.Exposed {
-				p.probed.Store(f, true)
-			}
+		for i := range out.Notices {
+			p.probed.Store(out.Notices[i].Found, true)
 		}
 	}
 	return expose.Found{

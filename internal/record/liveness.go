@@ -75,7 +75,7 @@ func NewGoal(l *search.Liveness, s *search.Stuck, c *search.Crisis, took time.Du
 	if c.Verdict == search.DeadFrom {
 		step := s.Path.Step(c.Step)
 		e.Critical, e.CriticalAt, e.CriticalName = c.Step, step.At, step.Name
-		for _, l := range step.Output.Logs {
+		for l := range step.Output.Lines() {
 			e.CriticalLines = append(e.CriticalLines, l.Text)
 		}
 		e.CriticalLines = e.CriticalLines[max(0, len(e.CriticalLines)-mostLines):]

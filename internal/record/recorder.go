@@ -91,7 +91,7 @@ func (r *Recorder) Step(s ariadne.Step) {
 	}
 	r.used.Step(s)
 	r.servers.Step(&s)
-	for _, l := range s.Output.Logs {
+	for l := range s.Output.Record() {
 		r.log(s.Action.Node, l)
 	}
 	r.writeLines(r.timeline.Step(s)...)

@@ -149,10 +149,6 @@ func (f *final) leave(p *space.Path, dir string) error {
 				out.WriteString(l.Text + "\n")
 			case 2:
 				diag.WriteString(l.Text + "\n")
-			case ariadne.Exposed:
-				if _, probed := ariadne.Probed(l.Text); probed {
-					continue
-				}
 			}
 			fmt.Fprintf(&log, "%d.%06d %s\n", int64(l.At)/1e9, int64(l.At)%1e9/1e3, l.Text)
 		}

@@ -86,7 +86,7 @@ func (n starting) died(out *ariadne.Output) error {
 			text = strings.TrimRight(text, "\n ") + "\n  Ariadne refused it " + strings.Join(refusedNames(out.Refusals), ", ") + ", which programs are known to do without"
 		}
 		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
-		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, out.Logs, advice}}
+		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, slices.Collect(out.Record()), advice}}
 	}
 	return nil
 }

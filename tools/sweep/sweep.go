@@ -198,7 +198,7 @@ func lastLines(e *execution, id ariadne.NodeID) (all []string) {
 	const most = 12
 	for i := range e.steps {
 		if e.steps[i].Action.Node == id {
-			for _, l := range e.steps[i].Output.Logs {
+			for l := range e.steps[i].Output.Lines() {
 				all = append(all, l.Text)
 			}
 		}
@@ -355,7 +355,7 @@ func clientLines(s *spec.Spec, e *execution) (all []string) {
 			if int(e.steps[i].Action.Node) != id {
 				continue
 			}
-			for _, l := range e.steps[i].Output.Logs {
+			for l := range e.steps[i].Output.Lines() {
 				all = append(all, s.Nodes[id].Name+": "+l.Text)
 			}
 		}

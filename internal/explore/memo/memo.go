@@ -335,6 +335,16 @@ func (t *Transition) bytes() int64 {
 	for i := range t.Output.Logs {
 		n += 48 + int64(len(t.Output.Logs[i].Text))
 	}
+	for i := range t.Output.Exposures {
+		e := &t.Output.Exposures[i]
+		n += 96 + int64(len(e.Name)+len(e.Key))
+		for _, v := range e.Values {
+			n += 16 + int64(len(v))
+		}
+	}
+	for i := range t.Output.Notices {
+		n += 40 + int64(len(t.Output.Notices[i].Found))
+	}
 	for i := range t.Output.Places {
 		p := &t.Output.Places[i]
 		n += 64 + int64(len(p.Name)) + 24*int64(len(p.Alternatives))

@@ -67,8 +67,8 @@ func (l *Liveness) does(p *space.Path) string {
 	if e.Packet != nil {
 		fmt.Fprint(&b, " from ", e.Packet.From)
 	}
-	for i := range by.Output.Logs {
-		b.WriteString("\n" + variable.ReplaceAllString(by.Output.Logs[i].Text, "#"))
+	for l := range by.Output.Lines() {
+		b.WriteString("\n" + variable.ReplaceAllString(l.Text, "#"))
 	}
 	for i, set := range p.Snapshot().Sets {
 		for _, t := range set.Tuples() {

@@ -20,7 +20,7 @@ type Visitor interface {
 	Visit(l *memo.Local, f func(memo.Instance) error) error
 }
 
-// Lines are those that a node has written so far, of an execution; nil: none. They do not change.
+// Lines are those that a node has written so far (ariadne.Output.Lines), of an execution; nil: none. They do not change.
 type Lines struct {
 	ariadne.LogLine
 	before *Lines
@@ -45,9 +45,9 @@ func (l *Lines) All() (all []ariadne.LogLine) {
 }
 
 // then are the lines after those of a step.
-func (l *Lines) then(logs []ariadne.LogLine) *Lines {
-	for i := range logs {
-		l = &Lines{LogLine: logs[i], before: l, hash: l.Hash().Plus(hash.OfText(logs[i].Text)).Plus(hash.Of(uint64(logs[i].Stream), 0, 31))}
+func (l *Lines) then(out *ariadne.Output) *Lines {
+	for line := range out.Lines() {
+		l = &Lines{LogLine: line, before: l, hash: l.Hash().Plus(hash.OfText(line.Text)).Plus(hash.Of(uint64(line.Stream), 0, 31))}
 	}
 	return l
 }
@@ -65,9 +65,8 @@ func (p writing) begin(f *Frame) { f.Lines = make([]*Lines, len(p.roots)) }
 
 func (writing) follow(_ *Path, from, to *Frame) {
 	to.Lines = append(to.Lines[:0], from.Lines...)
-	if id := to.By.From.Node; len(to.By.Output.Logs) > 0 {
-		to.Lines[id] = to.Lines[id].then(to.By.Output.Logs)
-	}
+	id := to.By.From.Node
+	to.Lines[id] = to.Lines[id].then(&to.By.Output)
 }
 
 func (writing) own(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) }

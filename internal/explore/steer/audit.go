@@ -80,7 +80,7 @@ func (r *Rules) both(l *memo.Local, order [2]world.Input) ([]string, error) {
 		for _, m := range t.Effect.Packets {
 			lines = append(lines, fmt.Sprintf("sends to %s %s #%d %s %q", r.names.Node(m.To), m.Flow.Proto, m.Seq, m.Flags, m.Data))
 		}
-		for _, g := range t.Output.Logs {
+		for g := range t.Output.Lines() {
 			lines = append(lines, fmt.Sprintf("writes %q", g.Text))
 		}
 		for _, e := range t.Output.Exits {

@@ -97,7 +97,7 @@ var actionAttrs = script.Attributes[*action]{
 		if a.by == nil {
 			return &script.Sequence{}
 		}
-		logs := a.by.Output.Logs
+		logs := slices.Collect(a.by.Output.Lines())
 		return &script.Sequence{N: len(logs), At: func(i int) starlark.Value { return starlark.String(logs[i].Text) }}
 	},
 	"sent": func(a *action) starlark.Value {
@@ -198,8 +198,8 @@ func (n *nodeValue) eachLog(f func(text string) bool) {
 		if d := t.Effect.Down; d == ariadne.Crashed || d.Off() {
 			return
 		}
-		for j := len(t.Output.Logs) - 1; j >= 0; j-- {
-			if !f(t.Output.Logs[j].Text) {
+		for _, l := range slices.Backward(slices.Collect(t.Output.Lines())) {
+			if !f(l.Text) {
 				return
 			}
 		}

@@ -9,14 +9,14 @@ import (
 // (Rules.After), a bit for each. It has nothing of the others.
 type Said uint64
 
-// says are the kinds of faults for which one of some lines of a node is the one that must come before.
-func (y *System) says(id ariadne.NodeID, lines []ariadne.LogLine) (all Said) {
+// says are the kinds of faults for which one of the lines of a node's step is the one that must come before.
+func (y *System) says(id ariadne.NodeID, out *ariadne.Output) (all Said) {
 	for k, after := range y.rules.After {
-		if of, ok := y.rules.AfterOf[ariadne.ActionKind(k)]; ok && of != id {
+		if of, ok := y.rules.AfterOf[ariadne.ActionKind(k)]; after == nil || ok && of != id {
 			continue
 		}
-		for i := range lines {
-			if after != nil && after.MatchString(lines[i].Text) {
+		for l := range out.Lines() {
+			if after.MatchString(l.Text) {
 				all |= 1 << k
 				break
 			}

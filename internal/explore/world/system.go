@@ -353,7 +353,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(id, out.Logs)}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(id, out)}
 	if f := in.Varied.outage(); f.With != "" {
 		e.With = &f
 	}

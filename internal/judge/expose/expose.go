@@ -118,8 +118,8 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, expo
 			}
 			continue
 		}
-		for i := range out.Logs {
-			if text, ok := match(r.Line, out.Logs[i].Text); ok {
+		for l := range out.Lines() {
+			if text, ok := match(r.Line, l.Text); ok {
 				set(k, text)
 			}
 		}

@@ -82,12 +82,12 @@ func (h *History) carried(id ariadne.NodeID, in *ariadne.Message, out *ariadne.O
 
 // written are the events of the lines that the node has written.
 func (h *History) written(id ariadne.NodeID, out *ariadne.Output) (all []Event) {
-	for i := range out.Logs {
+	for l := range out.Lines() {
 		for kind, x := range []*regexp.Regexp{h.Invoke, h.OK, h.Fail} {
 			if x == nil {
 				continue
 			}
-			if m := x.FindStringSubmatch(out.Logs[i].Text); m != nil {
+			if m := x.FindStringSubmatch(l.Text); m != nil {
 				group := func(name string) string {
 					if i := x.SubexpIndex(name); i >= 0 {
 						return m[i]

@@ -86,16 +86,17 @@ type Change struct {
 
 // Changes are those of a node's step, in order.
 func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) {
-	for i := range out.Logs {
-		l := &out.Logs[i]
-		if l.Stream == ariadne.Exposed {
-			if c, ok := told(l.Text); ok {
-				if k := slices.IndexFunc(s, func(r Source) bool { return r.Name == c.Name }); k >= 0 {
-					s[k].tells(&c)
-				}
-				all = append(all, c)
+	for l, e := range out.Said() {
+		if e != nil {
+			c := told(&e.Exposure)
+			if k := slices.IndexFunc(s, func(r Source) bool { return r.Name == c.Name }); k >= 0 {
+				s[k].tells(&c)
 			}
+			all = append(all, c)
 			continue
+		}
+		if l.Stream == ariadne.Exposed {
+			continue // it asserts something
 		}
 		for k := range s {
 			if r := &s[k]; r.Line != nil && (r.Nodes == nil || slices.Contains(r.Nodes, id)) {
@@ -156,10 +157,9 @@ func Key(texts []string) string {
 	return strings.Join(all, " ")
 }
 
-// told is what a program has said itself.
-func told(line string) (c Change, ok bool) {
-	e, ok := ariadne.ParseExposure(line)
-	return Change{Tuple: Tuple{Name: e.Name, Key: e.Key, Values: e.Values}, Ends: e.Ends, All: e.Ends && e.Key == ""}, ok
+// told is what an exposure changes.
+func told(e *ariadne.Exposure) Change {
+	return Change{Tuple: Tuple{Name: e.Name, Key: e.Key, Values: e.Values}, Ends: e.Ends, All: e.Ends && e.Key == ""}
 }
 
 // Set is what a node exposes, in order of name and key. It does not change; nil: nothing.

@@ -31,11 +31,12 @@ func TestWhatIsExposed(t *testing.T) {
 	} {
 		out := ariadne.Output{}
 		for _, l := range c.lines {
-			line := ariadne.LogLine{Stream: 1, Text: l}
 			if l[0] == '>' {
-				line = ariadne.LogLine{Stream: ariadne.Exposed, Text: l[2:]}
+				e, _ := ariadne.ParseExposure(l[2:])
+				out.Exposures = append(out.Exposures, ariadne.Shown{Place: out.Recorded(), Exposure: e})
+				continue
 			}
-			out.Logs = append(out.Logs, line)
+			out.Logs = append(out.Logs, ariadne.LogLine{Stream: 1, Text: l})
 		}
 		var got []string
 		for _, u := range (*Set)(nil).After(sources.Changes(0, &out)).Tuples() {

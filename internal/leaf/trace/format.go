@@ -176,7 +176,7 @@ const marks = ".UC"
 func NewStep(s ariadne.Step) Step {
 	o := &s.Output
 	t := Step{Index: s.Index, At: s.At, Digest: Short(o.Digest), Calls: o.Calls,
-		Messages: len(o.Messages), Lines: len(o.Logs), Action: s.Name, Lost: lost(o.Lost)}
+		Messages: len(o.Messages), Lines: o.Recorded(), Action: s.Name, Lost: lost(o.Lost)}
 	switch {
 	case o.Cut != "":
 		t.Mark = Cut

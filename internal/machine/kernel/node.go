@@ -100,8 +100,8 @@ type Node struct {
 	again         []*Again // of them, those that are to be run again
 
 	// What this step has produced so far; the node layer takes it.
-	Out      []ariadne.Message
-	Logs     []ariadne.LogLine
+	Out []ariadne.Message
+	Told
 	Exits    []ariadne.Exit
 	Refusals []ariadne.Refusal // one for each name and program
 	Used     []UsedFile        // of the last call
@@ -109,6 +109,26 @@ type Node struct {
 
 	// Instead is what the path of the call under way is shown as; nil: as what it stands for.
 	Instead *Instead
+}
+
+// Told is what the node has told in a step, as the fields of ariadne.Output.
+type Told struct {
+	Logs      []ariadne.LogLine
+	Exposures []ariadne.Shown
+	Notices   []ariadne.Notice
+}
+
+// place is that of what is told next.
+func (t *Told) place() int { return len(t.Logs) + len(t.Exposures) + len(t.Notices) }
+
+// Expose notes what the node exposes from now on. pid is of the process that tells it, or 0.
+func (n *Node) Expose(pid int, e ariadne.Exposure) {
+	n.Exposures = append(n.Exposures, ariadne.Shown{Place: n.place(), At: n.Now, PID: pid, Exposure: e})
+}
+
+// Notice notes that something was found in the node, in the process pid if that is not 0.
+func (n *Node) Notice(pid int, found string) {
+	n.Notices = append(n.Notices, ariadne.Notice{Place: n.place(), At: n.Now, PID: pid, Found: found})
 }
 
 // Host is a name and its addresses, as in /etc/hosts.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 )
 
@@ -21,15 +22,25 @@ func (n *Node) may(kind string) bool {
 	return n.k.Said&(1<<k) != 0
 }
 
-// listen looks at the lines that the node has written in the step since it was asked last.
+// listen looks at the lines that the node has written in the step since it was asked last, and at what it has exposed.
 func (n *Node) listen() {
-	for ; n.step.looked < len(n.k.Logs); n.step.looked++ {
+	for line := range n.step.listened.since(&n.k.Told).Lines() {
 		for k, after := range n.cfg.Faults.After {
-			if after.Line != nil && n.k.Said&(1<<k) == 0 && after.Line.MatchString(n.k.Logs[n.step.looked].Text) {
+			if after.Line != nil && n.k.Said&(1<<k) == 0 && after.Line.MatchString(line.Text) {
 				n.k.Said |= 1 << k
 			}
 		}
 	}
+}
+
+// heard is how much of what the node has told in a step was looked at.
+type heard struct{ logs, exposures int }
+
+// since is what it has told since then, from where on the rest is looked at.
+func (h *heard) since(t *kernel.Told) *ariadne.Output {
+	out := &ariadne.Output{Logs: t.Logs[h.logs:], Exposures: t.Exposures[h.exposures:]}
+	*h = heard{len(t.Logs), len(t.Exposures)}
+	return out
 }
 
 // possibleNow are those of some alternatives before which nothing must come that the node has not

@@ -21,7 +21,7 @@ func (q *quiet) until() ariadne.Time { return q.calm }
 func (n *Node) calmDown(fired bool) {
 	k := n.k
 	house := k.Housekeeping()
-	undisturbed := n.calm != 0 && fired && len(k.Out)+len(k.Logs)+len(k.Exits) == 0
+	undisturbed := n.calm != 0 && fired && len(k.Out)+len(k.Logs)+len(k.Exposures)+len(k.Notices)+len(k.Exits) == 0
 	switch {
 	case n.step.polls() || house == 0 && !(undisturbed && k.Now < n.calm):
 		n.calm = 0

@@ -31,19 +31,19 @@ import (
 
 // fate is what takes a node down in a step, and what is left of it.
 type fate struct {
-	seen    sys.Sight // what has happened
-	heard   int       // lines in which it was looked for
-	since   lossPoint // the last place at which power could go
-	looked  int       // lines that were compared with Faults.After
-	outage  *ariadne.Outage
-	down    ariadne.Down          // what has taken it down
-	back    ariadne.Time          // with down
-	content ariadne.Digest        // of what a stop has left
-	looks   map[ariadne.Look]bool // at what Node.disk has; nil: that is not known
-	lost    []string              // by a loss of power
-	ways    []otherwise           // what it would have come to with other images
-	drawn   bool                  // how the step is varied is drawn as it goes
-	left    int                   // images of the disk that are no alternatives
+	seen     sys.Sight // what has happened
+	stays    heard     // in which it was looked for what stays
+	since    lossPoint // the last place at which power could go
+	listened heard     // that were compared with Faults.After
+	outage   *ariadne.Outage
+	down     ariadne.Down          // what has taken it down
+	back     ariadne.Time          // with down
+	content  ariadne.Digest        // of what a stop has left
+	looks    map[ariadne.Look]bool // at what Node.disk has; nil: that is not known
+	lost     []string              // by a loss of power
+	ways     []otherwise           // what it would have come to with other images
+	drawn    bool                  // how the step is varied is drawn as it goes
+	left     int                   // images of the disk that are no alternatives
 }
 
 // fateOf is that of a step that begins with an input.
@@ -158,9 +158,8 @@ func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string)
 // its going down has happened.
 func (n *Node) hearStaying() {
 	s := &n.step
-	lines := n.k.Logs[s.heard:]
-	s.heard = len(n.k.Logs)
-	if stays := n.cfg.Stays; len(lines) > 0 && stays != nil && stays(lines) {
+	told := s.stays.since(&n.k.Told)
+	if stays := n.cfg.Stays; told.Recorded() > 0 && stays != nil && stays(told) {
 		s.seen, s.since.seen = sys.Seen, true
 	}
 }
@@ -244,7 +243,7 @@ func (n *Node) powerOff(o ariadne.Outage) {
 	n.k = newKernel(&n.cfg, old.Boots+1)
 	k := n.k
 	k.Files = old.Files
-	k.Logs, k.Exits, k.Refusals, k.Used, k.Asked = old.Logs, old.Exits, old.Refusals, old.Used, old.Asked
+	k.Told, k.Exits, k.Refusals, k.Used, k.Asked = old.Told, old.Exits, old.Refusals, old.Used, old.Asked
 	k.Out, k.RealBase, k.Drift, k.Said = old.Out, old.RealBase, old.Drift, old.Said
 	// Nothing happens to it before it is switched on, or ever.
 	k.Now = on

@@ -74,6 +74,12 @@ func (d drift) convert(out *ariadne.Output) {
 	for i := range out.Logs {
 		out.Logs[i].At = d.last(out.Logs[i].At)
 	}
+	for i := range out.Exposures {
+		out.Exposures[i].At = d.last(out.Exposures[i].At)
+	}
+	for i := range out.Notices {
+		out.Notices[i].At = d.last(out.Notices[i].At)
+	}
 	for i := range out.Exits {
 		out.Exits[i].At = d.last(out.Exits[i].At)
 	}

@@ -99,8 +99,16 @@ type exposing struct {
 	grows  []growth // what each of its processes has had so far, as of the last step
 	given  int64    // bytes that it was sent since it was switched on
 	serves []string // ports at which it takes connections, as of the last step
-	looked []string // lines for files and variables, as of the last step
+	looked []looked // for files, variables and commands, as of the last step
 }
+
+// looked is what is exposed of something that is looked at.
+type looked struct {
+	is     bool // something is
+	values []string
+}
+
+func (l looked) equal(m looked) bool { return l.is == m.is && slices.Equal(l.values, m.values) }
 
 // gets notes a message that the node gets.
 func (n *Node) gets(m *ariadne.Message) { n.given += int64(len(m.Data)) }
@@ -155,8 +163,7 @@ func (n *Node) grown(p *kernel.Process, told *bool, of string, has, bound int64,
 		return
 	}
 	*told = true
-	line := exposeLine("growth", []string{fmt.Sprintf("%s/%d", path.Base(p.Exe), p.PID), of, how})
-	n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, PID: p.PID, Text: line})
+	n.k.Expose(p.PID, ariadne.Exposure{Name: "growth", Values: []string{fmt.Sprintf("%s/%d", path.Base(p.Exe), p.PID), of, how}})
 }
 
 // descriptors is how many of them a process has open, and how many of these are its own to close: a connection that it has accepted

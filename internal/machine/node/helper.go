@@ -46,12 +46,12 @@ func (n *Node) askHelpers() map[int]helped {
 	n.looksAll() // what they look at is not noted
 	// What the step has come to so far is no part of the copy.
 	k := n.k
-	messages, logs, exits, refusals := k.Out, k.Logs, k.Exits, k.Refusals
-	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
+	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
+	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
 	found, more, err := n.askCopies(helpers)
 	n.enter()
 	n.home.clearArea()
-	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, append(refusals, more...)
+	k.Out, k.Told, k.Exits, k.Refusals = messages, told, exits, append(refusals, more...)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
 		k.Refusals = append(k.Refusals, ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(), Program: n.cfg.Name, Count: 1})
 		return nil

@@ -17,7 +17,7 @@ import (
 )
 
 // Files and variables whose content nodes expose are read whenever a step ends, and helpers are asked (helper.go); what has become of
-// them is a line of the output, as if a program had written it to /dev/ariadne.
+// them is an exposure of the output, as if a program had told it on /dev/ariadne.
 
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
@@ -32,16 +32,16 @@ func (n *Node) look() {
 			if f.Ignored {
 				continue
 			}
-			line := ""
+			var now looked
 			if f.Command != nil {
 				if asked[i].ended {
-					line = exposed(f, asked[i].text)
+					now = exposed(f, asked[i].text)
 					n.heard(i, f)
 				}
 			} else if content, ok := n.readOwn(f.File); ok {
-				line = exposed(f, content)
+				now = exposed(f, content)
 			}
-			n.looks(i, f.Name, line)
+			n.looks(i, f.Name, now)
 		}
 	}
 	if probing == nil {
@@ -57,33 +57,37 @@ func (n *Node) look() {
 
 // heard says of a command, once, that it has ended well.
 func (n *Node) heard(i int, l *config.Look) {
-	if at := len(n.cfg.Looks) + len(n.cfg.Probes) + i; at >= len(n.looked) || n.looked[at] == "" {
-		n.looks(at, l.Name, ariadne.ProbedLine(l.What()))
+	if n.anotherLook(len(n.cfg.Looks)+len(n.cfg.Probes)+i, looked{is: true}) {
+		n.k.Notice(0, l.What())
 	}
 }
 
-// looks exposes a line, or the end of the tuples of its name when it is "", if it is another one than before. i
-// tells what there is to look at apart.
-func (n *Node) looks(i int, name, line string) {
-	was := ""
+// looks exposes what there is, or the end of the tuples of its name when there is nothing, if it is something else than
+// before. i tells what there is to look at apart.
+func (n *Node) looks(i int, name string, now looked) {
+	if n.anotherLook(i, now) {
+		n.k.Expose(0, ariadne.Exposure{Name: name, Values: now.values, Ends: !now.is})
+	}
+}
+
+// anotherLook notes what there is, and reports whether it is something else than before.
+func (n *Node) anotherLook(i int, now looked) bool {
+	var was looked
 	if i < len(n.looked) {
 		was = n.looked[i]
 	}
-	if line == was {
-		return
+	if now.equal(was) {
+		return false
 	}
 	if i >= len(n.looked) {
-		n.looked = append(n.looked, make([]string, i+1-len(n.looked))...)
+		n.looked = append(n.looked, make([]looked, i+1-len(n.looked))...)
 	}
-	n.looked[i] = line
-	if line == "" {
-		line = "conceal " + name
-	}
-	n.say(line)
+	n.looked[i] = now
+	return true
 }
 
-// variable is the line for a variable: that of the first of the node's processes that has it; "": none has.
-func (n *Node) variable(query int) string {
+// variable is what a variable is exposed as: that of the first of the node's processes that has it.
+func (n *Node) variable(query int) looked {
 	var first *thread
 	var of kernel.Variable
 	for _, th := range n.threads {
@@ -99,24 +103,24 @@ func (n *Node) variable(query int) string {
 		}
 	}
 	if first == nil {
-		return ""
+		return looked{}
 	}
-	return exposeLine(n.probing.probes[query].Name, n.probing.site(of.Site).Rest(stopped{first}, of.Bias))
+	return looked{true, n.probing.site(of.Site).Rest(stopped{first}, of.Bias)}
 }
 
-// exposed is the line for the content of a file; "": there is nothing of it to be exposed.
-func exposed(f *config.Look, content string) string {
+// exposed is what the content of a file is exposed as.
+func exposed(f *config.Look, content string) looked {
 	values := []string{strings.TrimSpace(content)}
 	if f.Match != nil {
 		m := f.Match.FindStringSubmatch(content)
 		if m == nil {
-			return ""
+			return looked{}
 		}
 		if values = m; len(m) > 1 {
 			values = m[1:]
 		}
 	}
-	return exposeLine(f.Name, values)
+	return looked{true, values}
 }
 
 // readOwn is what a file of the node holds, as its programs see it.

@@ -21,7 +21,7 @@ func (n *Node) output() ariadne.Output {
 	n.listen()
 	done, ended := n.done()
 	out := ariadne.Output{
-		Messages: k.Out, Logs: k.Logs, Exits: k.Exits,
+		Messages: k.Out, Logs: k.Logs, Exposures: k.Exposures, Notices: k.Notices, Exits: k.Exits,
 		Calls: n.step.made(), Places: n.step.course.Places, Diverged: n.step.diverged, Refusals: k.Refusals,
 		Left: ariadne.Left{
 			Clock: k.Now, Deadline: ariadne.Never, Calm: n.until(),
@@ -43,7 +43,7 @@ func (n *Node) output() ariadne.Output {
 	}
 	n.tellFate(&out)
 	out.Looks = n.lookedAt()
-	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
+	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Program, b.Program))
 	})

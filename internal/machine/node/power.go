@@ -14,6 +14,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
@@ -106,8 +107,8 @@ type otherwise struct {
 // next, and to come here once more may take as long as all that the program has done.
 func (n *Node) foresee(l *loss, others []string, asked int) {
 	k := n.k
-	messages, logs, exits, refusals := k.Out, k.Logs, k.Exits, k.Refusals
-	k.Out, k.Logs, k.Exits, k.Refusals = nil, nil, nil, nil
+	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
+	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
 	n.captureFiles()
 	before, then := k.Image(), n.files
 	for i, taken := range others {
@@ -120,7 +121,7 @@ func (n *Node) foresee(l *loss, others []string, asked int) {
 		n.files, k.Files = then, before.Copy().Files
 		k.Files.Recreated = n.home.tree.Recreated()
 	}
-	k.Out, k.Logs, k.Exits, k.Refusals = messages, logs, exits, refusals
+	k.Out, k.Told, k.Exits, k.Refusals = messages, told, exits, refusals
 }
 
 // othersOf are outputs of the step that ends had it taken another image.

@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/ariadne-mc/ariadne"
@@ -19,7 +17,7 @@ import (
 )
 
 // Functions by which nodes expose something have breakpoints where their parameters can be read, or where they return. What
-// they are becomes a line of the output, as if the program had written it to /dev/ariadne. Variables are read whenever a step
+// they are becomes an exposure of the output, as if the program had told it on /dev/ariadne. Variables are read whenever a step
 // ends (look.go).
 
 // probing is what is looked for in programs: of one list of probes. It grows only, since processes refer to its sites.
@@ -150,7 +148,7 @@ func (n *Node) probe(th *thread, r *codeRange) {
 		}
 		if n.breakAt(th, r.start+s.offset-r.offset, "", s.site) && !slices.Contains(seen, q.Function) {
 			seen = append(seen, q.Function)
-			n.expose(th.k, ariadne.ProbedLine(q.What()))
+			n.k.Notice(th.k.Proc.PID, q.What())
 		}
 	}
 	n.rests(th, r, &found)
@@ -167,14 +165,14 @@ func (n *Node) rests(th *thread, r *codeRange, found *probed) {
 		})
 		if ok && !n.cfg.Probes[n.probing.site(i).Query].Ignored && !known {
 			p.Variables = append(slices.Clip(p.Variables), v)
-			n.expose(th.k, ariadne.ProbedLine(q.What()))
+			n.k.Notice(th.k.Proc.PID, q.What())
 		}
 	}
 }
 
-// expose enters a line as if the program had written it to /dev/ariadne.
-func (n *Node) expose(k *kernel.Thread, line string) {
-	n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, PID: k.Proc.PID, Text: line})
+// expose notes that a function of th's program exposes something.
+func (n *Node) expose(th *thread, name string, values []string) {
+	n.k.Expose(th.k.Proc.PID, ariadne.Exposure{Name: name, Values: values})
 }
 
 // arrived says what functions expose at whose breakpoint a thread stands.
@@ -184,11 +182,11 @@ func (n *Node) arrived(th *thread, b *kernel.Break) {
 		q := &n.probing.probes[site.Query]
 		switch {
 		case q.Ends:
-			n.expose(th.k, "conceal "+q.Name)
+			n.k.Expose(th.k.Proc.PID, ariadne.Exposure{Name: q.Name, Ends: true})
 		case q.Returns:
 			n.followCall(th, i, site, b.Addr-site.Addr)
 		default:
-			n.expose(th.k, exposeLine(q.Name, site.Read(stopped{th}, b.Addr-site.Addr)))
+			n.expose(th, q.Name, site.Read(stopped{th}, b.Addr-site.Addr))
 		}
 	}
 	if b.Behind {
@@ -224,7 +222,7 @@ func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) 
 	case debuginfo.Begins:
 		c.Kept, c.Return = site.Keep(m, bias), 0
 	case debuginfo.Returns:
-		n.expose(th.k, exposeLine(q.Name, site.Return(m, c.Kept)))
+		n.expose(th, q.Name, site.Return(m, c.Kept))
 		return
 	case debuginfo.Leaves:
 		// It may stay, when the jump depends on a condition; then it comes to another end of it.
@@ -256,22 +254,10 @@ func (n *Node) behind(th *thread, b *kernel.Break) {
 		if f, err := site.FrameBehind(m); err != nil || f.Stack != c.Stack || f.Depth != c.Depth {
 			continue
 		}
-		n.expose(th.k, exposeLine(n.probing.probes[c.Probe].Name, site.Return(m, c.Kept)))
+		n.expose(th, n.probing.probes[c.Probe].Name, site.Return(m, c.Kept))
 		p.Followed = slices.Delete(p.Followed, i, i+1)
 		i--
 	}
-}
-
-// exposeLine is the line by which a program exposes something.
-func exposeLine(name string, values []string) string {
-	words := []string{"expose", name}
-	for _, text := range values {
-		if text == "" || strings.Contains(text, " ") || strconv.Quote(text) != `"`+text+`"` {
-			text = strconv.Quote(text)
-		}
-		words = append(words, text)
-	}
-	return strings.Join(words, " ")
 }
 
 // stopped is a thread at a breakpoint, as a debuginfo.Machine.

@@ -34,19 +34,14 @@ func (n *Node) serve() {
 	for _, name := range n.cfg.Serves {
 		for _, port := range n.serves {
 			if !slices.Contains(ports, port) {
-				n.say("conceal " + name + "[" + port + "]")
+				n.k.Expose(0, ariadne.Exposure{Name: name, Key: port, Ends: true})
 			}
 		}
 		for _, port := range ports {
 			if !slices.Contains(n.serves, port) {
-				n.say(exposeLine(name, []string{port}))
+				n.k.Expose(0, ariadne.Exposure{Name: name, Values: []string{port}})
 			}
 		}
 	}
 	n.serves = ports
-}
-
-// say enters a line as if the programs of the node had written it to /dev/ariadne.
-func (n *Node) say(line string) {
-	n.k.Logs = append(n.k.Logs, ariadne.LogLine{At: n.k.Now, Stream: ariadne.Exposed, Text: line})
 }

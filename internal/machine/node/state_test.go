@@ -80,7 +80,7 @@ func TestStateIsCopied(t *testing.T) {
 	g := filler{t: t, count: 1000}
 	g.fill(reflect.ValueOf(other).Elem(), "state", 6)
 	clear(other.k.Procs)
-	other.looked[0], other.grows[0].pid = "other", -1
+	other.looked[0].values, other.grows[0].pid = []string{"other"}, -1
 	same("after a change of another")
 }
 

@@ -68,7 +68,7 @@ func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
 	o := &s.Output
 	e := StepEvent{Event: "step", Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name,
 		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary), Lost: o.Lost}
-	for _, l := range o.Logs {
+	for l := range o.Record() {
 		e.Logs = append(e.Logs, LogEvent{l.Stream, l.PID, l.Text, l.At})
 	}
 	for _, x := range o.Exits {
@@ -152,7 +152,7 @@ func StepLine(s ariadne.Step, nodes []string) []byte {
 	for _, m := range o.Messages {
 		j.Messages = append(j.Messages, NewMessage(&m, nodes))
 	}
-	for _, l := range o.Logs {
+	for l := range o.Record() {
 		j.Logs = append(j.Logs, l.Text)
 	}
 	b, err := json.Marshal(j)

@@ -369,7 +369,7 @@ func (t *Timeline) outputRows(s ariadne.Step) []row {
 		fault(s.At, "%s", choice(c))
 	}
 	fell := s.At // a machine's clock shows when it comes back
-	for _, l := range o.Logs {
+	for l := range o.Record() {
 		add(l.At, logRow, "%s", l.Text)
 		fell = max(fell, l.At)
 	}

@@ -107,13 +107,12 @@ func fails(s *spec.Spec, id ariadne.NodeID) (f config.Fail) {
 	return f
 }
 
-// stays tells the lines of a node by which it exposes what outlives its crash; nil: there are none.
-func stays(sources expose.Sources, id ariadne.NodeID) func([]ariadne.LogLine) bool {
+// stays tells whether a node exposes something that outlives its crash; nil: there is no such thing.
+func stays(sources expose.Sources, id ariadne.NodeID) func(told *ariadne.Output) bool {
 	if !slices.ContainsFunc(sources, func(r expose.Source) bool { return r.Stays }) {
 		return nil
 	}
-	return func(lines []ariadne.LogLine) bool {
-		changes := sources.Changes(id, &ariadne.Output{Logs: lines})
-		return slices.ContainsFunc(changes, func(c expose.Change) bool { return c.Stays })
+	return func(told *ariadne.Output) bool {
+		return slices.ContainsFunc(sources.Changes(id, told), func(c expose.Change) bool { return c.Stays })
 	}
 }

@@ -67,7 +67,8 @@ func TestOf(t *testing.T) {
 	if a := m.Faults.After; a[world.Crash].Line == nil || a[world.Crash].Kind != "crash" || a[world.Stop].Line != nil {
 		t.Errorf("after %v: another node has to write the line before a stop", a)
 	}
-	if kept := []ariadne.LogLine{{Stream: ariadne.Exposed, Text: "expose kept 1"}}; !m.Stays(kept) || m.Stays(nil) {
+	kept := ariadne.Output{Exposures: []ariadne.Shown{{Exposure: ariadne.Exposure{Name: "kept", Values: []string{"1"}}}}}
+	if !m.Stays(&kept) || m.Stays(&ariadne.Output{}) {
 		t.Error("a line by which something stays is not known")
 	}
 	if m.Looks[0].Ignored || Of(full(), 0, 42).Asks() || !m.Asks() {

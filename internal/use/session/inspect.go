@@ -79,7 +79,7 @@ func (s *State) Node(id ariadne.NodeID) Node {
 			continue
 		}
 		n.Steps++
-		n.Logs = append(n.Logs, s.taken[i].step.Output.Logs...)
+		n.Logs = slices.AppendSeq(n.Logs, s.taken[i].step.Output.Record())
 		n.Refusals = append(n.Refusals, s.taken[i].step.Output.Refusals...)
 	}
 	var watch expose.Watch
@@ -97,9 +97,14 @@ func (s *State) Node(id ariadne.NodeID) Node {
 			n.Shown[i] = r.Of(watch.Exposed(id))
 			continue
 		}
-		for _, l := range n.Logs {
-			if r.Line.MatchString(l.Text) {
-				n.Shown[i] = l.Text
+		for k := range s.taken {
+			if s.taken[k].node != id {
+				continue
+			}
+			for l := range s.taken[k].step.Output.Lines() {
+				if r.Line.MatchString(l.Text) {
+					n.Shown[i] = l.Text
+				}
 			}
 		}
 	}

@@ -106,8 +106,8 @@ func (c *features) kind(class, finer uint64, most int) uint64 {
 // of appends the features of a step of a node.
 func (c *features) of(to []uint64, node ariadne.NodeID, by *memo.Transition) []uint64 {
 	begin, out := len(to), &by.Output
-	for i := range out.Logs {
-		to = append(to, masked(feature(node, 'l'), out.Logs[i].Text))
+	for l := range out.Record() { // notices, too: how far a program came is seen by what it has mapped
+		to = append(to, masked(feature(node, 'l'), l.Text))
 	}
 	for _, p := range by.Effect.Packets {
 		to = append(to, c.message(node, &p.Message))

@@ -65,8 +65,8 @@ type Machine struct {
 	Looks  []Look   // files and commands, likewise
 	Growth *Growth  // bounds of what its processes take; nil: it does not look
 	Serves []string // the names by which it exposes at which ports it takes connections; nil: it does not
-	// Stays reports whether lines that it has written say something that outlives its going down. nil: none does.
-	Stays func([]ariadne.LogLine) bool
+	// Stays reports whether something of what it has told (Logs and Exposures) outlives its going down. nil: nothing does.
+	Stays func(told *ariadne.Output) bool
 }
 
 // Host is a machine's name and its addresses.

@@ -230,20 +230,13 @@ func parseMark(line string) (_ saying, why string) {
 	}, ""
 }
 
-// parseExpose understands what is exposed, which becomes a line of the node's.
+// parseExpose understands what is exposed.
 func parseExpose(line string) (_ saying, why string) {
-	if _, ok := ariadne.ParseExposure(line); !ok || !utf8.ValidString(line) {
+	e, ok := ariadne.ParseExposure(line)
+	if !ok || !utf8.ValidString(line) {
 		return nil, "want expose NAME VALUE..., expose NAME[KEY] VALUE..., conceal NAME or conceal NAME[KEY]"
 	}
-	return note(line), ""
-}
-
-// note has a line become one of the node's.
-func note(line string) saying {
-	return func(_ *File, t *kernel.Thread) {
-		n := t.Node()
-		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
-	}
+	return func(_ *File, t *kernel.Thread) { t.Node().Expose(t.Proc.PID, e) }, ""
 }
 
 // parseAssertion understands what a program asserts, which becomes a line of the node's.
@@ -251,7 +244,10 @@ func parseAssertion(line string) (_ saying, why string) {
 	if _, ok := ariadne.ParseAssertion(line); !ok || !utf8.ValidString(line) {
 		return nil, "want assert always true TEXT or false, assert sometimes true TEXT or false, assert reachable TEXT, assert unreachable TEXT, or JSON as the Antithesis SDKs write it"
 	}
-	return note(line), ""
+	return func(_ *File, t *kernel.Thread) {
+		n := t.Node()
+		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
+	}, ""
 }
 
 // parseEvent understands what is to happen: an object of JSON.
