@@ -33,7 +33,7 @@ func TestEtcdctl(t *testing.T) {
 		{"etcd/wire", 2, ""},
 		{"etcd/gateway", 2, ""},
 	} {
-		s, err := spec.Read(filepath.Join("../../examples", c.spec+".yaml"))
+		s, err := spec.Read(filepath.Join("../../../examples", c.spec+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
