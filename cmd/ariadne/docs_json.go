@@ -23,12 +23,11 @@ var printed = []struct {
 	name string
 	of   any
 }{
-	{"The event `step`", report.StepEvent{}},
+	{"The event `step`, a line of `steps.jsonl` and a step of a session", report.Step{}},
 	{"The event `progress`", event.Progress{}},
 	{"The event `violation`", event.Violation{}},
 	{"The event `script`", event.Script{}},
 	{"The event `report`", event.Report{}},
-	{"A line of `steps.jsonl`", report.Recorded{}},
 	{"`ariadne trace show --json`", traceObject{}},
 }
 

@@ -38,7 +38,9 @@ func (p *jsonPrinter) step(s ariadne.Step) {
 	if p.quiet {
 		return
 	}
-	p.print(report.NewStepEvent(s, p.nodes))
+	e := report.NewStep(&s, p.nodes)
+	e.Event = "step"
+	p.print(e)
 }
 
 func (p *jsonPrinter) limits(check.Options) {}

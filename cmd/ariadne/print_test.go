@@ -95,7 +95,7 @@ func TestJSONPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	events := map[string]func() any{
-		"step":      func() any { return new(report.StepEvent) },
+		"step":      func() any { return new(report.Step) },
 		"progress":  func() any { return new(event.Progress) },
 		"violation": func() any { return new(event.Violation) },
 		"report":    func() any { return new(event.Report) },

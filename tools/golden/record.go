@@ -124,13 +124,17 @@ func stepLine(s harness.Step) string {
 	for i, m := range s.Messages {
 		messages[i] = fmt.Sprint(m.To, m.Proto, m.Src, m.Dst, m.Epoch, m.Seq, m.Flags, int64(m.Sent), len(m.Data))
 	}
+	lines := make([]string, len(s.Logs))
+	for i := range s.Logs {
+		lines[i] = s.Logs[i].Text
+	}
 	deadline := "none"
 	if s.Deadline != nil {
 		deadline = fmt.Sprint(int64(*s.Deadline))
 	}
 	rest := []string{fmt.Sprint(int64(s.Clock)), deadline, exits(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
 	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, int64(s.At/1e9), int64(s.At%1e9), s.Calls,
-		several("msgs", messages), several("lines", s.Logs), digest(strings.Join(rest, "\x00")), s.Action)
+		several("msgs", messages), several("lines", lines), digest(strings.Join(rest, "\x00")), s.Action)
 }
 
 // exits are as the binaries wrote them with which the first golden files were made.

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/event"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
@@ -45,8 +44,8 @@ type (
 
 // A step as steps.jsonl has it.
 type (
-	Step = report.Recorded
-	Exit = ariadne.Exit
+	Step = report.Step
+	Exit = report.Exit
 )
 
 // Taken is how many faults were taken, by kind.

@@ -17,8 +17,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// Version is that of the events' fields. 1 had times in seconds besides.
-const Version = 2
+// Version is that of the events' fields. 1 had times in seconds besides, and 2 a step that was another one in steps.jsonl:
+// there its logs were texts, and here its messages a number.
+const Version = 3
 
 // Progress is how far a check has come.
 type Progress struct {

@@ -10,20 +10,33 @@ import (
 
 // Steps for programs.
 
-// StepEvent is a step as --json prints it.
-type StepEvent struct {
-	Event    string       `json:"event"` // "step"
-	Step     int          `json:"step"`
-	Node     string       `json:"node,omitempty"` // missing: the network
-	Action   string       `json:"action"`
-	Digest   string       `json:"digest"`
-	Calls    int          `json:"calls"`
-	Messages int          `json:"messages"`
-	Logs     []LogEvent   `json:"logs,omitempty"`
-	Exits    []ExitEvent  `json:"exits,omitempty"`
-	At       ariadne.Time `json:"at_ns"`
-	Vary     []Choice     `json:"vary,omitempty"`
-	Lost     []string     `json:"lost,omitempty"` // operations on files that a loss of power took
+// Step is a step for programs: the event of --json, a line of steps.jsonl and a step of a session.
+type Step struct {
+	Event        string        `json:"event,omitempty"` // "step"; missing in steps.jsonl
+	Step         int           `json:"step"`
+	Node         string        `json:"node,omitempty"` // missing: the network
+	Action       string        `json:"action"`
+	At           ariadne.Time  `json:"at_ns"`
+	Digest       string        `json:"digest"`
+	Clock        ariadne.Time  `json:"clock_ns"` // of the node, behind the step
+	Deadline     *ariadne.Time `json:"deadline_ns,omitempty"`
+	Calm         ariadne.Time  `json:"calm_ns,omitempty"`
+	Timer        string        `json:"timer,omitempty"`
+	Calls        int           `json:"calls"`
+	Messages     []Message     `json:"messages,omitempty"` // that the node has sent
+	Logs         []Line        `json:"logs,omitempty"`
+	Exposed      []Exposure    `json:"exposed,omitempty"` // changes of what the node exposes, which are among logs, too
+	Exits        []Exit        `json:"exits,omitempty"`
+	Done         bool          `json:"done,omitempty"`
+	Ended        bool          `json:"ended,omitempty"`
+	Unreplayable bool          `json:"unreplayable,omitempty"`
+	Cut          string        `json:"cut,omitempty"`
+	Diverged     string        `json:"diverged,omitempty"`
+	Polling      string        `json:"polling,omitempty"`
+	Unheeded     bool          `json:"unheeded,omitempty"`
+	Fatal        string        `json:"fatal,omitempty"`
+	Vary         []Choice      `json:"vary,omitempty"`
+	Lost         []string      `json:"lost,omitempty"` // operations on files that a loss of power took
 }
 
 // Choice is what happened otherwise within a step.
@@ -39,20 +52,39 @@ func choices(v ariadne.Variation) (all []Choice) {
 	return all
 }
 
-// LogEvent is a line that a node wrote.
-type LogEvent struct {
-	Stream int          `json:"stream"` // 1 standard output, 2 standard error
+// Line is a line of a node's log.
+type Line struct {
+	At     ariadne.Time `json:"at_ns"`
+	Stream int          `json:"stream"` // 1 standard output, 2 standard error, 3 /dev/ariadne
 	PID    int          `json:"pid"`
 	Text   string       `json:"text"`
-	At     ariadne.Time `json:"at_ns"`
 }
 
-// ExitEvent is the end of a process that the spec started.
-type ExitEvent struct {
+// UnmarshalJSON takes a text, too: steps.jsonl had nothing else of a line before version 3.
+func (l *Line) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &l.Text)
+	}
+	type line Line
+	return json.Unmarshal(b, (*line)(l))
+}
+
+// Exposure is a change of what a node exposes.
+type Exposure struct {
+	At     ariadne.Time `json:"at_ns"`
+	PID    int          `json:"pid,omitempty"` // of the program that told it; missing: it was read in the node
+	Name   string       `json:"name"`
+	Key    string       `json:"key,omitempty"`
+	Values []string     `json:"values,omitempty"`
+	Ends   bool         `json:"ends,omitempty"` // it is exposed no more
+}
+
+// Exit is the end of a process that the spec started.
+type Exit struct {
+	At      ariadne.Time `json:"at_ns"`
 	Command int          `json:"command"` // from 0
 	Status  int          `json:"status"`
 	Signal  int          `json:"signal,omitempty"`
-	At      ariadne.Time `json:"at_ns"`
 }
 
 // nameOf is a node's name, or "" for none.
@@ -61,20 +93,6 @@ func nameOf(id ariadne.NodeID, nodes []string) string {
 		return ""
 	}
 	return nodes[id]
-}
-
-// NewStepEvent is the event of a step.
-func NewStepEvent(s ariadne.Step, nodes []string) StepEvent {
-	o := &s.Output
-	e := StepEvent{Event: "step", Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name,
-		Digest: o.Digest.String(), Calls: o.Calls, Messages: len(o.Messages), Vary: choices(s.Action.Vary), Lost: o.Lost}
-	for l := range o.Record() {
-		e.Logs = append(e.Logs, LogEvent{l.Stream, l.PID, l.Text, l.At})
-	}
-	for _, x := range o.Exits {
-		e.Exits = append(e.Exits, ExitEvent{x.Command, x.Status, x.Signal, x.At})
-	}
-	return e
 }
 
 // TraceStep is a step as a trace has it.
@@ -91,33 +109,6 @@ type TraceStep struct {
 // NewTraceStep is a trace's step for programs.
 func NewTraceStep(s trace.Step) TraceStep {
 	return TraceStep{s.Index, s.Action, fmt.Sprintf("%016x", s.Digest), s.Calls, s.Messages, s.Lines, s.At}
-}
-
-// Recorded is a step as steps.jsonl keeps it, with the data of its messages.
-type Recorded struct {
-	Step         int            `json:"step"`
-	At           ariadne.Time   `json:"at_ns"`
-	Node         string         `json:"node,omitempty"` // missing: the network
-	Action       string         `json:"action"`
-	Digest       string         `json:"digest"`
-	Clock        ariadne.Time   `json:"clock_ns"`
-	Deadline     *ariadne.Time  `json:"deadline_ns,omitempty"`
-	Calm         ariadne.Time   `json:"calm_ns,omitempty"`
-	Timer        string         `json:"timer,omitempty"`
-	Calls        int            `json:"calls"`
-	Messages     []Message      `json:"messages,omitempty"`
-	Logs         []string       `json:"logs,omitempty"`
-	Exits        []ariadne.Exit `json:"exits,omitempty"`
-	Done         bool           `json:"done,omitempty"`
-	Ended        bool           `json:"ended,omitempty"`
-	Unreplayable bool           `json:"unreplayable,omitempty"`
-	Cut          string         `json:"cut,omitempty"`
-	Diverged     string         `json:"diverged,omitempty"`
-	Polling      string         `json:"polling,omitempty"`
-	Unheeded     bool           `json:"unheeded,omitempty"`
-	Fatal        string         `json:"fatal,omitempty"`
-	Vary         []Choice       `json:"vary,omitempty"`
-	Lost         []string       `json:"lost,omitempty"`
 }
 
 // Message is one that was sent, with its data.
@@ -140,22 +131,35 @@ func NewMessage(m *ariadne.Message, nodes []string) Message {
 		Epoch: m.Flow.Epoch, Seq: m.Seq, Flags: m.Flags.String(), Sent: m.Sent, Data: m.Data}
 }
 
-// StepLine is a step as a line of steps.jsonl.
-func StepLine(s ariadne.Step, nodes []string) []byte {
+// NewStep is a step for programs. Event is missing.
+func NewStep(s *ariadne.Step, nodes []string) Step {
 	o := &s.Output
-	j := Recorded{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
-		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Exits: o.Exits, Done: o.Done, Ended: o.Ended,
-		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded, Fatal: o.Fatal, Vary: choices(s.Action.Vary), Lost: o.Lost}
+	j := Step{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
+		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Done: o.Done, Ended: o.Ended,
+		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded,
+		Fatal: o.Fatal, Vary: choices(s.Action.Vary), Lost: o.Lost}
 	if o.Deadline != ariadne.Never {
 		j.Deadline = &o.Deadline
 	}
-	for _, m := range o.Messages {
-		j.Messages = append(j.Messages, NewMessage(&m, nodes))
+	for i := range o.Messages {
+		j.Messages = append(j.Messages, NewMessage(&o.Messages[i], nodes))
 	}
 	for l := range o.Record() {
-		j.Logs = append(j.Logs, l.Text)
+		j.Logs = append(j.Logs, Line(l))
 	}
-	b, err := json.Marshal(j)
+	for i := range o.Exposures {
+		e := &o.Exposures[i]
+		j.Exposed = append(j.Exposed, Exposure{e.At, e.PID, e.Name, e.Key, e.Values, e.Ends})
+	}
+	for _, x := range o.Exits {
+		j.Exits = append(j.Exits, Exit(x))
+	}
+	return j
+}
+
+// StepLine is a step as a line of steps.jsonl.
+func StepLine(s ariadne.Step, nodes []string) []byte {
+	b, err := json.Marshal(NewStep(&s, nodes))
 	if err != nil {
 		panic(err) // nothing in it can fail
 	}

@@ -45,7 +45,7 @@ func (s *State) Taken() (steps []ariadne.Step) {
 	return steps
 }
 
-// MarshalJSON gives steps and messages as steps.jsonl does. Nodes have numbers in a node's and a violation's own fields, and
+// MarshalJSON gives steps and messages as steps.jsonl and --json do. Nodes have numbers in a node's and a violation's own fields, and
 // names everywhere else.
 func (s *State) MarshalJSON() ([]byte, error) {
 	var names []string
@@ -55,7 +55,7 @@ func (s *State) MarshalJSON() ([]byte, error) {
 	j := struct {
 		Steps     int                `json:"steps"`
 		Line      []string           `json:"line"`
-		Taken     []json.RawMessage  `json:"taken"`
+		Taken     []report.Step      `json:"taken"`
 		Enabled   []Choice           `json:"enabled"`
 		InFlight  []message          `json:"in_flight"`
 		Nodes     []Node             `json:"nodes"`
@@ -64,7 +64,7 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		Busy      string             `json:"busy,omitempty"`
 	}{s.Steps(), s.Line, nil, s.Enabled, nil, nil, s.End, s.Violation, s.Busy}
 	for i := range s.taken {
-		j.Taken = append(j.Taken, report.StepLine(s.taken[i].step, names))
+		j.Taken = append(j.Taken, report.NewStep(&s.taken[i].step, names))
 	}
 	for i := range s.InFlight {
 		m := &s.InFlight[i]
@@ -91,23 +91,15 @@ func (n Node) MarshalJSON() ([]byte, error) {
 	j := struct {
 		plain
 		Deadline *ariadne.Time `json:"deadline_ns,omitempty"`
-		Logs     []line        `json:"logs,omitempty"`
+		Logs     []report.Line `json:"logs,omitempty"`
 	}{plain: plain(n)}
 	if n.Deadline != ariadne.Never {
 		j.Deadline = &n.Deadline
 	}
 	for _, l := range n.Logs {
-		j.Logs = append(j.Logs, line(l))
+		j.Logs = append(j.Logs, report.Line(l))
 	}
 	return json.Marshal(j)
-}
-
-// line is a log line for programs.
-type line struct {
-	At     ariadne.Time `json:"at_ns"`
-	Stream int          `json:"stream"`
-	PID    int          `json:"pid"`
-	Text   string       `json:"text"`
 }
 
 // state is the session where it stands. It is of the thread of the nodes.
