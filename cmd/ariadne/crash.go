@@ -77,7 +77,7 @@ the command then reports an error, the files have to be those from before, or wh
 the checker accepts, which finds the exit status in ARIADNE_STATUS. Behind a sync that failed the power is lost at the end as well.
 Without a checker the files are compared with those from before or after, and there is advice.
 
-What the program says by /dev/ariadne (docs/guides/explore.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and
+What the program says by /dev/ariadne (docs/guides/programs.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and
 ARIADNE_PROMISES. When the program says "crash now", images are formed there alone. With --log the checker finds in the file
 $ARIADNE_LOG what was done until the loss, an operation on each line: {"n": 3, "op": "write", "path": "db", "offset": 0,
 "length": 8192, "lost": "part", "lost_bytes": [[0, 4096]]}; nothing is lost of an operation without "lost". The same
@@ -172,7 +172,7 @@ is looked at: docs/guides/storage.md.`,
 	f.StringSliceVar(&c.outside, "outside", nil, "`file` in the working directory that is not on the disk; may be repeated")
 	f.BoolVar(&c.log, "log", false, "the checker finds what was done and what of it is lost in the file $ARIADNE_LOG, an operation in JSON on each line")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
-	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/explore.md); files: all that need a disk")
+	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/faults.md); files: all that need a disk")
 	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "up to `n` of these (default: 1000)")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.BoolVar(&c.apart, "apart", false, "check each image, also where it is the same as another one wherever the checker looks")

@@ -30,7 +30,7 @@ func (g *steering) add(f *pflag.FlagSet) {
 	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen, one of the above (default: the spec's, or default)")
 	f.StringVar(&g.equality, "equality", "", "states are the same by this `name` of theirs: history, when nodes were given the same; exposed, when they show the same by --state; exposed-times, and the same times lie between (default: the spec's, or history; see docs/guides/explore.md)")
 	f.Var(&g.symmetric, "symmetric", "these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
-	f.StringVar(&g.script, "script", "", "rules of your own in this `file` of Starlark; none: not even the spec's (see docs/guides/explore.md)")
+	f.StringVar(&g.script, "script", "", "rules of your own in this `file` of Starlark; none: not even the spec's (see docs/guides/scripts.md)")
 }
 
 // apply completes the options of a check by these flags, and by what its spec says

@@ -40,7 +40,7 @@ func writePage(rows []row, earlier harness.Page) []byte {
 	p(`# Each call fails once
 
 Written by %s from runs of %s, in the manner of MODIST's table 2. Every place in a program's code at which
-a system call could fail is failed once, alone, in the natural schedule, with the first usual error of its call (`+"`faults`, `fail`, [explore.md](../guides/explore.md)"+`); then the execution
+a system call could fail is failed once, alone, in the natural schedule, with the first usual error of its call (`+"`faults`, `fail`, [faults.md](../guides/faults.md)"+`); then the execution
 goes on naturally. A place is a call, the file that it is on (N for numbers), and where in the program it was made, as far as the stack tells. Only the first
 time that a place is passed is tried, and only what the example makes the program do; what the loader does for a program is left out.
 

@@ -61,7 +61,7 @@ var exploreFields = []field[exploreText]{
 		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
 	{"equality", "When states count as the same one: history (the default), when their nodes were given the same; exposed, when these show the same by states, with what is in flight; exposed-times, and the same times lie between (docs/guides/explore.md).",
 		schema{"enum": space.Equalities()}, setEquality},
-	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/guides/explore.md).", schema{"type": "string"}, setScript},
+	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/guides/scripts.md).", schema{"type": "string"}, setScript},
 	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only in who of a group is who count as one.",
 		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
 	{"weights", "How likely random choices take an event of each kind, in proportion; default 1 each.", schema{"$ref": "#/$defs/weights"},

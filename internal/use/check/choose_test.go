@@ -20,7 +20,7 @@ import (
 type asker struct{ name, language, command, source string }
 
 // askers are programs that ask twice, which of three things, and fail when they are told the last
-// and then the second. How they ask is CLIENT, which stands in docs/guides/explore.md.
+// and then the second. How they ask is CLIENT, which stands in docs/guides/programs.md.
 var askers = []asker{
 	{"sh", "sh", "sh ask.sh", `CLIENT
 a=$(choose 3)
@@ -58,7 +58,7 @@ func main() {
 `},
 }
 
-// documented is how a language asks or tells, as docs/guides/explore.md says it: the function that its program calls.
+// documented is how a language asks or tells, as docs/guides/programs.md says it: the function that its program calls.
 func documented(t *testing.T, a asker) string {
 	t.Helper()
 	function := "event("
@@ -67,12 +67,12 @@ func documented(t *testing.T, a asker) string {
 			function = f + "("
 		}
 	}
-	for line := range strings.Lines(systemtest.Read(t, "../../../docs/guides/explore.md")) {
+	for line := range strings.Lines(systemtest.Read(t, "../../../docs/guides/programs.md")) {
 		if rest, ok := strings.CutPrefix(line, "| "+a.language+" | `"); ok && strings.Contains(rest, function) {
 			return strings.ReplaceAll(strings.TrimSuffix(strings.TrimSpace(rest), "` |"), "\\|", "|")
 		}
 	}
-	t.Fatalf("docs/guides/explore.md has no %s) for %s", function, a.language)
+	t.Fatalf("docs/guides/programs.md has no %s) for %s", function, a.language)
 	return ""
 }
 

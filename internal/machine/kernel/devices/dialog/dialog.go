@@ -15,7 +15,7 @@
 //	crash now        what would a loss leave here?
 //
 // It is no device of Linux's: a program that wants to run elsewhere too looks whether it is there
-// (docs/guides/explore.md).
+// (docs/guides/programs.md).
 package dialog
 
 import (
