@@ -2,7 +2,7 @@
 # make test    runs all tests; installs what they need when it can (root or sudo)
 # The others:
 #   build      bin/ariadne
-#   lint       what staticcheck finds; a part of make test
+#   lint       what staticcheck finds; a part of make test, as is the test of tools/prose
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here

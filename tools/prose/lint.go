@@ -1,0 +1,289 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// finding is one defect, on a line of a file.
+type finding struct {
+	kind string // width, name, rename, word
+	path string
+	line int
+	text string
+}
+
+func (f finding) String() string { return fmt.Sprintf("%s:%d: %s: %s", f.path, f.line, f.kind, f.text) }
+
+// lint returns what is wrong with a file.
+func lint(path string, text []byte) ([]finding, error) {
+	if strings.HasSuffix(path, ".md") {
+		return lintMarkdown(path, string(text)), nil
+	}
+	return lintGo(path, text)
+}
+
+// lintMarkdown finds wide lines of paragraphs, and avoided words.
+func lintMarkdown(path, text string) (all []finding) {
+	lines := strings.Split(text, "\n")
+	for _, p := range paragraphs(lines) {
+		for i := p.begin; i < p.end; i++ {
+			if wideProse(lines[i]) {
+				all = append(all, finding{"width", path, i + 1, fmt.Sprintf("%d columns", columns(lines[i]))})
+			}
+		}
+		for _, w := range Avoided(strings.Join(lines[p.begin:p.end], "\n")) {
+			all = append(all, finding{"word", path, p.begin + 1, w})
+		}
+	}
+	return all
+}
+
+// wideProse reports whether a line is too wide and could be narrower: it is more than one long word.
+func wideProse(line string) bool {
+	return columns(line) > widest && len(words(strings.TrimSpace(strings.TrimLeft(line, "\t /*-")))) > 1
+}
+
+// avoided are words that a document of this project does not use; see CONTRIBUTING.md.
+var avoided = regexp.MustCompile(`(?i)\b(befalls?|befallen|befell|unheeded|spared|calm|conceal(s|ed)?|kin|lends?|lent|lending|borrow(s|ed|ing)?|` +
+	`astray|laid to|com(e|es|ing) to a stand|came to a stand|parts the network|of which each|anew|mend(s|ed)?|outlasts?|all that)\b`)
+
+// headless is a sentence that begins with a pronoun in the place of a noun, and asks nothing.
+var headless = regexp.MustCompile(`(^|[.!?:]\s+|\n\s*\n)((What|Who)\s[^.?!]*[.!])`)
+
+// Avoided returns the avoided words and headless sentences of a text.
+func Avoided(text string) (all []string) {
+	for _, w := range avoided.FindAllString(codeSpan.ReplaceAllString(text, "`"), -1) {
+		all = append(all, strconv.Quote(w))
+	}
+	for _, m := range headless.FindAllStringSubmatch(text, -1) {
+		all = append(all, fmt.Sprintf("a sentence that begins with %q", strings.Join(strings.Fields(m[2])[:2], " ")))
+	}
+	return all
+}
+
+// codeSpan is what is quoted from a spec or a program.
+var codeSpan = regexp.MustCompile("`[^`]*`")
+
+// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a rename has damaged.
+func lintGo(file string, text []byte) (all []finding, err error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	add := func(kind string, pos token.Pos, format string, args ...any) {
+		all = append(all, finding{kind, file, fset.Position(pos).Line, fmt.Sprintf(format, args...)})
+	}
+	lines := strings.Split(string(text), "\n")
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			line := lines[fset.Position(c.Pos()).Line-1]
+			if strings.HasPrefix(c.Text, "//") && !directive.MatchString(c.Text) && wideProse(line) {
+				add("width", c.Pos(), "%d columns", columns(line))
+			}
+		}
+	}
+	for _, d := range declarations(f) {
+		doc := d.doc.Text()
+		if d.exported && !begins(doc, d.name) {
+			add("name", d.doc.Pos(), "the comment on %s begins with %q", d.name, firstWord(doc))
+		}
+		if damage := renamed(doc, d.name, d.receiver); damage != "" {
+			add("rename", d.doc.Pos(), "the comment on %s: %s", d.name, damage)
+		}
+	}
+	return all, nil
+}
+
+// declaration is a name with its doc comment.
+type declaration struct {
+	doc      *ast.CommentGroup
+	name     string
+	receiver string // type of a method's, or ""
+	exported bool   // for a method: its type, too
+}
+
+// declarations are those at the top of a file that have a doc comment of their own. A comment on a group of constants or
+// variables stands on no name.
+func declarations(f *ast.File) (all []declaration) {
+	add := func(doc *ast.CommentGroup, name *ast.Ident, receiver string, exported bool) {
+		if doc != nil && doc.Text() != "" {
+			all = append(all, declaration{doc, name.Name, receiver, exported && name.IsExported()})
+		}
+	}
+	for _, d := range f.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			receiver := receiverOf(d)
+			add(d.Doc, d.Name, receiver, receiver == "" || ast.IsExported(receiver))
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				var doc *ast.CommentGroup
+				var name *ast.Ident
+				switch s := s.(type) {
+				case *ast.TypeSpec:
+					doc, name = s.Doc, s.Name
+				case *ast.ValueSpec:
+					if len(s.Names) > 1 {
+						continue
+					}
+					doc, name = s.Doc, s.Names[0]
+				default:
+					continue
+				}
+				if doc == nil && len(d.Specs) == 1 {
+					doc = d.Doc
+				}
+				add(doc, name, "", true)
+			}
+		}
+	}
+	return all
+}
+
+// receiverOf is the name of the type of a method, or "".
+func receiverOf(d *ast.FuncDecl) string {
+	if d.Recv == nil || len(d.Recv.List) == 0 {
+		return ""
+	}
+	t := d.Recv.List[0].Type
+	for {
+		switch x := t.(type) {
+		case *ast.StarExpr:
+			t = x.X
+		case *ast.IndexExpr:
+			t = x.X
+		case *ast.IndexListExpr:
+			t = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// firstWord is the first word of a comment, without what is not part of a name.
+func firstWord(doc string) string {
+	fields := strings.Fields(doc)
+	if len(fields) == 0 {
+		return ""
+	}
+	return strings.Trim(fields[0], ",.:;'\"`()")
+}
+
+// begins reports whether a comment begins with a name, or with an article and the name. Two declarations may share a
+// comment: "A and B are ...", "A, B and C are ...".
+func begins(doc, name string) bool {
+	fields := strings.Fields(doc)
+	for i, w := range fields {
+		w = strings.Trim(w, ",.:;'\"`()")
+		switch {
+		case w == name || strings.TrimSuffix(w, "'s") == name || strings.HasSuffix(w, "."+name):
+			return true
+		case i == 0 && slices.Contains([]string{"A", "An", "The", "Deprecated"}, w) || w == "and" || ast.IsExported(w) && strings.HasSuffix(fields[i], ","):
+		default:
+			// "A and B": A is exported.
+			if !(ast.IsExported(w) && i+1 < len(fields) && fields[i+1] == "and") {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// doubled are words that stand twice in good English.
+var doubled = []string{"that", "had", "is", "very", "so"}
+
+// camel is what only a Go program writes so.
+var camel = regexp.MustCompile(`^[a-z]+[A-Z]`)
+
+// renamed says how a comment looks as if a tool had renamed a word of it, or "".
+func renamed(doc, name, receiver string) string {
+	first, _, _ := strings.Cut(doc, "\n\n")
+	fields := strings.Fields(first)
+	for i := 1; i < len(fields); i++ {
+		a, b := strings.ToLower(fields[i-1]), strings.TrimRight(fields[i], ".,;:")
+		if a == b && (i > 1 || fields[0] == a) && !slices.Contains(doubled, a) && regexp.MustCompile(`^[a-z]+$`).MatchString(a) {
+			return fmt.Sprintf("%q stands twice", fields[i-1]+" "+fields[i])
+		}
+		if i > 1 && fields[i-1] == name && camel.MatchString(name) && slices.Contains([]string{"the", "a", "an"}, b) {
+			return fmt.Sprintf("%q stands where a verb should", fields[i-1]+" "+fields[i])
+		}
+	}
+	if receiver != "" && receiver != name && len(fields) > 1 && fields[0] == receiver && strings.HasSuffix(fields[1], "s") && !slices.Contains([]string{"is", "has", "was"}, fields[1]) {
+		return fmt.Sprintf("%q is about another name", fields[0]+" "+fields[1])
+	}
+	return ""
+}
+
+// exceptions are how many findings of a kind a file may have.
+type exceptions map[exception]int
+
+// exception is a kind of finding in a file.
+type exception struct{ kind, path string }
+
+// count counts findings.
+func count(all []finding) exceptions {
+	e := exceptions{}
+	for _, f := range all {
+		e[exception{f.kind, f.path}]++
+	}
+	return e
+}
+
+func (e exceptions) String() string {
+	var lines []string
+	for x, n := range e {
+		lines = append(lines, fmt.Sprintf("%s %s %d\n", x.kind, x.path, n))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// parseExceptions reads what String has written.
+func parseExceptions(text string) exceptions {
+	e := exceptions{}
+	for line := range strings.Lines(text) {
+		if f := strings.Fields(line); len(f) == 3 {
+			n, _ := strconv.Atoi(f[2])
+			e[exception{f[0], f[1]}] = n
+		}
+	}
+	return e
+}
+
+// lowered is what may be found once old was allowed and now is there. It allows a file no more than old does, and a file
+// that was moved as much as before.
+func lowered(old, now exceptions) exceptions {
+	e := exceptions{}
+	for x, n := range now {
+		if n = min(n, old.allowed(x, now)); n > 0 {
+			e[x] = n
+		}
+	}
+	return e
+}
+
+// allowed is how many findings there may be. A file that is not listed may have as many as one of its name that is listed
+// and not there any more: it was moved.
+func (e exceptions) allowed(x exception, now exceptions) int {
+	if n, ok := e[x]; ok {
+		return n
+	}
+	most := 0
+	for y, n := range e {
+		if y.kind == x.kind && path.Base(y.path) == path.Base(x.path) && now[y] == 0 {
+			most = max(most, n)
+		}
+	}
+	return most
+}
