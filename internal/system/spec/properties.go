@@ -160,7 +160,7 @@ var propertyFields = []field[propertyText]{
 	formField("durable", "What clients have been told has happened survives: each of their reads by itself could come of one copy of data with all that was acknowledged before it began."),
 	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
 	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
-	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/guides/properties.md)."),
+	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/guides/liveness.md)."),
 	formField("when", "With leads_to: an expression. Once it was true, that of leads_to must be true then or later."),
 	formField("leads_to", "With when: an expression that must become true."),
 	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
