@@ -14,18 +14,27 @@ import (
 // names are the entries of a directory, which do not change: a changed directory has others, which share most with them. They
 // are a tree in order of the names, of which each has a greater rank than what is below it. So equal ones have one form. nil are none.
 type names struct {
-	name        string
-	rank        uint64
-	file        *file
+	*member
 	left, right *names
 
-	size    int // entries
-	dirs    int // of them those of directories
-	several int // files that have several names, here and in what is below; each as often as it is there
+	size    int32 // entries
+	dirs    int32 // of them those of directories
+	several int32 // files that have several names, here and in what is below; each as often as it is there
 
 	// all is over all that is here and below, listed over names and types; when known.
 	known       bool
 	all, listed tally
+}
+
+// member is what stands for a name, wherever in the tree it is.
+type member struct {
+	name string
+	rank uint64
+	file *file
+
+	// own is of all that there is of it, told of its name and type; when summed.
+	summed    bool
+	own, told tally
 }
 
 // tally is a hash of a set: the sum of those of its members, modulo 2^64 in each half.
@@ -54,17 +63,17 @@ func rankOf(name string) uint64 {
 }
 
 // above reports whether an entry is above one of another name.
-func (n *names) above(m *names) bool {
-	return n.rank > m.rank || n.rank == m.rank && n.name < m.name
+func (e *member) above(o *member) bool {
+	return e.rank > o.rank || e.rank == o.rank && e.name < o.name
 }
 
 // with returns an entry with others below it.
-func (n *names) with(left, right *names) *names {
-	m := &names{name: n.name, rank: n.rank, file: n.file, left: left, right: right, size: 1}
+func (e *member) with(left, right *names) *names {
+	m := &names{member: e, left: left, right: right, size: 1}
 	switch {
-	case n.file.directory():
-		m.dirs, m.several = 1, n.file.names.count()
-	case len(n.file.links) > 1:
+	case e.file.directory():
+		m.dirs, m.several = 1, int32(e.file.names.count())
+	case len(e.file.links) > 1:
 		m.several = 1
 	}
 	for _, o := range []*names{left, right} {
@@ -80,14 +89,14 @@ func (n *names) count() int {
 	if n == nil {
 		return 0
 	}
-	return n.several
+	return int(n.several)
 }
 
 func (n *names) len() int {
 	if n == nil {
 		return 0
 	}
-	return n.size
+	return int(n.size)
 }
 
 // directories is how many entries are such.
@@ -95,7 +104,7 @@ func (n *names) directories() int {
 	if n == nil {
 		return 0
 	}
-	return n.dirs
+	return int(n.dirs)
 }
 
 // get is what a name stands for, or nil.
@@ -130,16 +139,16 @@ func (n *names) split(name string) (before *names, f *file, behind *names) {
 
 // set returns the entries with one that is new or stands for something else.
 func (n *names) set(name string, f *file) *names {
-	return n.insert(&names{name: name, rank: rankOf(name), file: f})
+	return n.insert(&member{name: name, rank: rankOf(name), file: f})
 }
 
-func (n *names) insert(e *names) *names {
+func (n *names) insert(e *member) *names {
 	switch {
 	case n == nil:
 		return e.with(nil, nil)
 	case n.name == e.name:
 		return e.with(n.left, n.right)
-	case e.above(n):
+	case e.above(n.member):
 		before, _, behind := n.split(e.name)
 		return e.with(before, behind)
 	case e.name < n.name:
@@ -168,7 +177,7 @@ func join(l, r *names) *names {
 		return r
 	case r == nil:
 		return l
-	case l.above(r):
+	case l.above(r.member):
 		return l.with(l.left, join(l.right, r))
 	}
 	return r.with(join(l, r.left), r.right)
@@ -183,15 +192,25 @@ func (n *names) visit(yield func(string, *file) bool) bool {
 	return n == nil || n.left.visit(yield) && yield(n.name, n.file) && n.right.visit(yield)
 }
 
+// sum returns the hashes over all that there is of an entry, and over its name and type. Most of a changed tree has
+// entries that were there before.
+func (e *member) sum() (own, told tally) {
+	if !e.summed {
+		b := e.file.sumAlone()
+		e.own = tallyOf(append(b[:], e.name...))
+		e.told = tallyOf(fmt.Appendf(nil, "%o %s", e.file.attr.Mode&unix.S_IFMT, e.name))
+		e.summed = true
+	}
+	return e.own, e.told
+}
+
 // sums returns the hashes over all that is here and below, and over names and types. It is who forms images that finds them out, alone.
 func (n *names) sums() (all, listed tally) {
 	if n == nil {
 		return tally{}, tally{}
 	}
 	if !n.known {
-		own := n.file.sumAlone()
-		n.all = tallyOf(fmt.Appendf(own[:], "%s", n.name))
-		n.listed = tallyOf(fmt.Appendf(nil, "%o %s", n.file.attr.Mode&unix.S_IFMT, n.name))
+		n.all, n.listed = n.sum()
 		for _, o := range []*names{n.left, n.right} {
 			all, listed := o.sums()
 			n.all, n.listed = n.all.plus(all), n.listed.plus(listed)
@@ -213,7 +232,7 @@ func differing(a, b *names, yield func(name string, a, b *file)) {
 		differing(a.left, nil, yield)
 		yield(a.name, a.file, nil)
 		differing(a.right, nil, yield)
-	case a.name != b.name && b.above(a):
+	case a.name != b.name && b.above(a.member):
 		before, f, behind := a.split(b.name)
 		differing(before, b.left, yield)
 		if f != b.file {
