@@ -2,6 +2,7 @@
 # make test    runs all tests; installs what they need when it can (root or sudo)
 # The others:
 #   build      bin/ariadne
+#   release    dist: a static binary, a Debian package, checksums
 #   lint       what staticcheck finds; a part of make test, as is the test of tools/prose
 #   test-long  what make test leaves out for its length, the race detector, and every fuzz test for a minute
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
@@ -20,10 +21,13 @@
 
 GO ?= go
 
-.PHONY: build demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
+
+release:
+	@GO='$(GO)' scripts/release
 
 demo: build
 	@examples/raftkv/fetch
@@ -88,4 +92,4 @@ generate:
 	$(GO) generate ./...
 
 clean:
-	rm -rf bin
+	rm -rf bin dist

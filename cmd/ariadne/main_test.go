@@ -137,6 +137,18 @@ func TestPagesAreFresh(t *testing.T) {
 	}
 }
 
+// TestVersion: the first entry of the changelog is that of the version.
+func TestVersion(t *testing.T) {
+	text, err := os.ReadFile("../../CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\n## ")
+	if first, _, _ := strings.Cut(rest, ","); first != version {
+		t.Errorf("the first entry is of %q, the version is %s", first, version)
+	}
+}
+
 // TestShort: the spec that init writes is short, fits 100 columns, and is valid.
 func TestShort(t *testing.T) {
 	text := newSpec(short, "dir/my.yaml", time.Now())

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is that of the last entry in CHANGELOG.md.
-const version = "0.1.0"
+// version is that of the first entry in CHANGELOG.md (TestVersion).
+const version = "0.2.0"
 
 func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
