@@ -72,7 +72,8 @@ func Avoided(text string) (all []string) {
 // codeSpan is what is quoted from a spec or a program.
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a rename has damaged.
+// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a rename has damaged, and
+// avoided words in what the command line prints.
 func lintGo(file string, text []byte) (all []finding, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -100,7 +101,16 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 			add("rename", d.doc.Pos(), "the comment on %s: %s", d.name, damage)
 		}
 	}
-	return all, nil
+	if !speaks(file) {
+		return all, nil
+	}
+	said, err := messages(file, text)
+	for _, m := range said {
+		for _, w := range Avoided(m.text) {
+			all = append(all, finding{"word", file, m.line, w})
+		}
+	}
+	return all, err
 }
 
 // declaration is a name with its doc comment.

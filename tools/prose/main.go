@@ -2,11 +2,11 @@
 // that is wider than 100 columns, each doc comment that does not begin with the name that it stands on, each trace of a
 // mechanical rename, and each avoided word in a document. testdata/exceptions.txt lists how many of these each file
 // still has; a test fails when a file has more. With -lower the list is shortened to what is there. With -w wide
-// comments and paragraphs are wrapped.
+// comments and paragraphs are wrapped. With -messages the list of what the command line can print is written.
 //
 // It decides nothing about code: a line of code may be as wide as it likes.
 //
-// Read next: lint.go, wrap.go.
+// Read next: lint.go, wrap.go, messages.go.
 package main
 
 import (
@@ -22,7 +22,19 @@ import (
 func main() {
 	write := flag.Bool("w", false, "wrap wide comments and paragraphs in the files and folders that are named")
 	lower := flag.Bool("lower", false, "lower the counts of "+exceptionsFile+" to what is there")
+	list := flag.Bool("messages", false, "write "+messagesFile+", the list of what the command line can print")
 	flag.Parse()
+	if *list {
+		text, err := allMessages()
+		if err == nil {
+			err = os.WriteFile(messagesFile, []byte(text), 0o644)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "prose:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(*write, *lower, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "prose:", err)
 		os.Exit(1)

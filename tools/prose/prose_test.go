@@ -212,3 +212,48 @@ func TestWrapKeepsSpans(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+// TestMessageList: testdata/messages.txt lists each text that the command line can print, so that a change of one is read
+// by a person.
+func TestMessageList(t *testing.T) {
+	t.Chdir("../..")
+	got, err := allMessages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile(messagesFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Error("messages have changed: run go run ./tools/prose -messages, and read the difference")
+	}
+	if n := strings.Count(got, "\n\t"); n < 500 {
+		t.Errorf("only %d messages are found", n)
+	}
+}
+
+// TestMessages: texts are found where they are formed, and joined.
+func TestMessages(t *testing.T) {
+	found, err := messages("internal/use/a.go", []byte(`package a
+
+var cmd = Command{Short: "Does it all", Other: "not this"}
+
+func f() error {
+	p.printf("one %d\n" + "and two", n)
+	other("not this")
+	f.BoolVar(&x, "flag", false, "says " + names() + " more")
+	return fmt.Errorf("no such file")
+}
+`))
+	var got []string
+	for _, m := range found {
+		got = append(got, m.text)
+	}
+	if want := []string{"Does it all", "one %d\nand two", "says … more", "no such file"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, got %q", err, got)
+	}
+	if speaks("internal/use/a_test.go") || speaks("internal/machine/node/a.go") || !speaks("cmd/ariadne/a.go") {
+		t.Error("the wrong files speak")
+	}
+}
