@@ -45,8 +45,10 @@ func dumbLosses(m disk.Model, ops []string) losses {
 	f.Files[sub] = &disktest.File{Dir: true}
 	f.Files[4] = &disktest.File{Size: writtenSize, Data: bytes.Repeat([]byte{'a'}, writtenSize)}
 	place := func(name string) (uint64, string) {
-		if in, ok := strings.CutPrefix(name, "d/"); ok {
-			return sub, in
+		for _, dir := range []string{"d/", "e/"} { // it has one of these names
+			if in, ok := strings.CutPrefix(name, dir); ok {
+				return sub, in
+			}
 		}
 		return disktest.Root, name
 	}
@@ -130,6 +132,9 @@ func dumbLosses(m disk.Model, ops []string) losses {
 			}
 			delete(f.Names, key(from))
 			f.Names[key(to)] = ino
+			if f.Files[ino].Dir {
+				file.Mode = disk.TypeDir | 0o755
+			}
 			toDir, toName := place(to)
 			do(disk.Op{Kind: disk.Rename, Ino: ino, Over: over, Dir: dir, Name: name, ToDir: toDir, ToName: toName, Links: f.Links(ino), OverLinks: f.Links(over), Attr: file})
 		case 'f':
@@ -350,9 +355,15 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 	if strings.HasSuffix(m.String(), ":512") {
 		lengths = []string{"1", "600"}
 	}
-	pieces := 0
+	pieces, dir := 0, "d"
+	now := func(path string) string { // by the name that the directory has
+		if in, ok := strings.CutPrefix(path, "d/"); ok {
+			return dir + "/" + in
+		}
+		return path
+	}
 	for range 3 + r.IntN(7) {
-		kind := pick("w", "w", "w", "y", "Y", "v", "i", "t", "c", "c", "u", "r", "r", "l", "f", "f", "d", "n", "s", "S", "D", "D", "E", "g", "m", "m", "m", "p", ".", ".")
+		kind := pick("R", "w", "w", "w", "y", "Y", "v", "i", "t", "c", "c", "u", "r", "r", "l", "f", "f", "d", "n", "s", "S", "D", "D", "E", "g", "m", "m", "m", "p", ".", ".")
 		n := r.IntN(len(sizes))
 		of := fmt.Sprint(n)
 		switch kind {
@@ -379,6 +390,13 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 			ops = append(ops, fmt.Sprintf("%s:%s:%d:%d", kind, of, at, length))
 		case "f", "d", "g":
 			ops = append(ops, kind+":"+of)
+		case "R":
+			if pieces++; pieces > 8 {
+				continue
+			}
+			other := map[string]string{"d": "e", "e": "d"}[dir]
+			ops = append(ops, "r:"+dir+":"+other)
+			dir = other
 		case "c", "u", "r", "l":
 			from, to := taken(kind != "c"), taken(kind == "r" && r.IntN(2) == 0)
 			if pieces++; from == "" || to == "" || pieces > 8 {
@@ -388,13 +406,13 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 			case "c":
 				names[from] = len(sizes)
 				sizes = append(sizes, 0)
-				ops = append(ops, "c:"+from)
+				ops = append(ops, "c:"+now(from))
 			case "u":
 				delete(names, from)
-				ops = append(ops, "u:"+from)
+				ops = append(ops, "u:"+now(from))
 			case "l":
 				names[to] = names[from]
-				ops = append(ops, "l:"+from+":"+to)
+				ops = append(ops, "l:"+now(from)+":"+now(to))
 			case "r":
 				if names[from] == names[to] && to != "" {
 					if _, ok := names[to]; ok { // both are names of one file
@@ -403,7 +421,7 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 				}
 				names[to] = names[from]
 				delete(names, from)
-				ops = append(ops, "r:"+from+":"+to)
+				ops = append(ops, "r:"+now(from)+":"+now(to))
 			}
 		default:
 			ops = append(ops, kind)
@@ -412,9 +430,8 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 	return ops
 }
 
-// TestSyncs: a search by each of four strategies, the images of ariadne crash and a model that tries everything come
-// to the same files that a loss of power may leave of random programs, together with what these had said by then.
-func TestSyncs(t *testing.T) {
+// newSyncs compiles the program, and makes the files that it finds.
+func newSyncs(t *testing.T) syncs {
 	s := syncs{dir: t.TempDir()}
 	s.program = filepath.Join(s.dir, "syncs")
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", s.program, "testdata/syncs.c").CombinedOutput(); err != nil {
@@ -424,6 +441,35 @@ func TestSyncs(t *testing.T) {
 		t.Fatal(err)
 	}
 	systemtest.Write(t, filepath.Join(s.dir, "data", "a"), strings.Repeat("a", writtenSize))
+	return s
+}
+
+// TestSyncsOfDirectories: likewise of directories that are renamed, where the power goes before and after what makes the
+// new name durable: a sync of the directory above, of a file below or of everything.
+func TestSyncsOfDirectories(t *testing.T) {
+	s := newSyncs(t)
+	for _, program := range []string{
+		"r:d:e m D m",
+		"c:d/b w:1:0:10 f:1 r:d:e m D m",
+		"c:d/b r:d:e c:e/a f:2 m",
+		"r:d:e E m r:e:d m s m",
+		"r:a:d/a r:d:e D m r:e/a:a m",
+	} {
+		for _, m := range []disk.Model{disk.Prefix, disk.Ordered, disk.Any} {
+			if left := s.compare(t, m, strings.Fields(program)); len(left) < 3 {
+				t.Errorf("%v: %s: %d losses", m, program, len(left))
+			}
+			if t.Failed() {
+				t.Fatalf("%v: %s", m, program)
+			}
+		}
+	}
+}
+
+// TestSyncs: a search by each of four strategies, the images of ariadne crash and a model that tries everything come
+// to the same files that a loss of power may leave of random programs, together with what these had said by then.
+func TestSyncs(t *testing.T) {
+	s := newSyncs(t)
 	first, programs := 0, 25
 	if os.Getenv("ARIADNE_LONG") != "" {
 		programs = 2000
