@@ -14,76 +14,76 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Coverage is what a search has seen and done.
+// Coverage is what a search has seen and done. For programs it is CoverageFields.
 type Coverage struct {
-	Strategy string `json:"strategy"`
+	Strategy string
 	coverage.Sample
-	LocalStates []int `json:"local_states"` // by node
-	Bounded     int   `json:"bounded"`      // states in which the bounds left less than the rules
+	LocalStates []int // by node
+	Bounded     int   // states in which the bounds left less than the rules
 	// Equality is that of states; "": by their history.
-	Equality string `json:"equality,omitempty"`
+	Equality string
 	// Cycles counts how often a path came back to a state in which it was before; CutOff
 	// the states in which a limit of steps or time cut paths off, where that matters
 	// (search.Coverage).
-	Cycles int `json:"cycles,omitempty"`
-	CutOff int `json:"cut_off,omitempty"`
+	Cycles int
+	CutOff int
 	// Exhausted: all paths within the bounds were explored.
-	Exhausted bool `json:"exhausted"`
+	Exhausted bool
 	// StatesDigest stands for the set of global states that were seen.
-	StatesDigest string `json:"states_digest"`
-	Missed       string `json:"missed"` // what the strategy left out, when it has come to its end
+	StatesDigest string
+	Missed       string // what the strategy left out, when it has come to its end
 	// Full: there was no memory to count all; the numbers are lower bounds.
-	Full bool `json:"full"`
+	Full bool
 	// Earlier is how many executions ended before the check was resumed of which
 	// nothing is counted here, because what they had seen was lost; Lost says how.
-	Earlier int    `json:"earlier,omitempty"`
-	Lost    string `json:"lost,omitempty"`
+	Earlier int
+	Lost    string
 	// Record is the record of coverage.seen up to which this was seen; 0: none.
-	Record int `json:"record,omitempty"`
+	Record int
 	// Again: a check that goes on with this one walks all of it again.
-	Again bool `json:"again"`
+	Again bool
 	// Known counts the paths that came to known states and went no further, Given those
 	// that the strategy gave up; neither are executions.
-	Known int `json:"known"`
-	Given int `json:"given"`
+	Known int
+	Given int
 	// Merged counts how often a new state counted as known, by the user's word alone.
-	Merged int `json:"merged"`
+	Merged int
 	// RulesAudited counts what of the user's rules was looked at.
-	RulesAudited int `json:"rules_audited"`
+	RulesAudited int
 	// Under is what the user has said and the result rests on, one line each.
-	Under []string `json:"under"`
+	Under []string
 	// Assertions are what programs want to be shown once, and whether it was.
-	Assertions property.Assertions `json:"assertions,omitempty"`
+	Assertions property.Assertions
 	// Faults say how much faults were tried, of the kinds for which there is a budget.
-	Faults []Faults `json:"faults,omitempty"`
+	Faults []Faults
 	// Strategies say what each of the strategies brought among which the work was divided, by name.
-	Strategies []strategy.Tally `json:"strategies,omitempty"`
+	Strategies []strategy.Tally
 	// Kinds are the kinds of what nodes have done: lines, messages, calls and exits, numbers left out. Disks are what machines
 	// left that stopped or lost power. Both are of the part since the check was last resumed.
-	Kinds Sightings `json:"kinds"`
-	Disks Sightings `json:"disks_left"`
+	Kinds Sightings
+	Disks Sightings
 	// Liveness says how it looked for what must happen; nil: nothing must.
-	Liveness *Liveness     `json:"liveness,omitempty"`
-	Memo     memo.Counters `json:"memo"`
-	Nodes    memo.Counts   `json:"nodes"`
+	Liveness *Liveness
+	Memo     memo.Counters
+	Nodes    memo.Counts
 }
 
 // Faults say how much faults of a kind were tried.
 type Faults struct {
-	Kind   string `json:"kind"`
-	Budget int    `json:"budget"`          // how many there may be in one execution
-	After  string `json:"after,omitempty"` // what a line must look like that comes before
+	Kind   string
+	Budget int    // how many there may be in one execution
+	After  string // what a line must look like that comes before
 	search.Faults
 	// By says what they hit and when, by node and with the network last, where it was anything.
-	By []Struck `json:"by,omitempty"`
+	By []Struck
 	// Spared are the nodes that one could have hit and none did.
-	Spared []string `json:"spared,omitempty"`
+	Spared []string
 }
 
 // Struck is how often faults of a kind hit a node.
 type Struck struct {
-	Node   string                `json:"node"` // "": the network
-	Phases [search.NumPhases]int `json:"phases"`
+	Node   string // "": the network
+	Phases [search.NumPhases]int
 }
 
 // Sum is how often in all phases.

@@ -115,7 +115,7 @@ func (d *Dir) mayTake(command string) error {
 	if err != nil || !begun {
 		return err
 	}
-	r, err := d.Report()
+	r, err := d.report(0)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: not empty and not a run directory", d.Path)

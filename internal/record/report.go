@@ -40,9 +40,15 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown outcome %q", b)
 }
 
+// Version is that of what is printed and kept for programs: report.json, steps.jsonl, --json. It grows when a field is taken
+// away or means something else. 1 had times in seconds besides. In 2 the coverage of report.json was another one than
+// that of --json, and a step of steps.jsonl another one than that of --json.
+const Version = 3
+
 // Report is all that there is to say about a run, a check or a replay. It is
 // also written to report.json in the run directory.
 type Report struct {
+	Version int    `json:"version"` // Version, when it was written
 	Command string `json:"command"` // "run", "check", "replay"
 	Spec    string `json:"spec"`    // path of the spec
 	// SpecDigest and Seed are what a resumed check must have in common with its

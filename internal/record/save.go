@@ -13,7 +13,7 @@ import (
 
 // Encode is the report as the run directory has it.
 func (r *Report) Encode() ([]byte, error) {
-	r.Checksum = noSum
+	r.Version, r.Checksum = Version, noSum
 	data, err := json.MarshalIndent(r, "", "  ")
 	data = append(data, '\n')
 	at := sumAt(data)
@@ -54,14 +54,17 @@ func (r *Report) Save() error {
 // Write writes what Encode gave.
 func (r *Report) Write(data []byte) error { return WriteFile(filepath.Join(r.Out, reportFile), data) }
 
-// Report reads the report of the directory, as it was written.
-func (d *Dir) Report() (*Report, error) {
+// Report reads the report of the directory, as it was written by this version.
+func (d *Dir) Report() (*Report, error) { return d.report(Version) }
+
+// report reads it as it was written by a version that is not older. Of an older one the coverage may not be read.
+func (d *Dir) report(oldest int) (*Report, error) {
 	r, data, err := readReport(d.Path)
 	if err != nil {
 		return nil, err
 	}
 	at := sumAt(data)
-	if at < 0 && bytes.Contains(data, []byte(`"Checksum": "`)) {
+	if r.Version < oldest || at < 0 && bytes.Contains(data, []byte(`"Checksum": "`)) {
 		return nil, fmt.Errorf("%s is of an older version of Ariadne", filepath.Join(d.Path, reportFile))
 	}
 	if at >= 0 {

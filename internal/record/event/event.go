@@ -11,15 +11,12 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/explore/search"
-	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// Version is that of the events' fields. 1 had times in seconds besides, and 2 a step that was another one in steps.jsonl:
-// there its logs were texts, and here its messages a number.
-const Version = 3
+// Version is that of the events' fields.
+const Version = record.Version
 
 // Progress is how far a check has come.
 type Progress struct {
@@ -119,128 +116,11 @@ func newLoose(l *record.Loose) *Loose {
 	return e
 }
 
-// Coverage is what a check has seen.
-type Coverage struct {
-	Strategy  string `json:"strategy"`
-	Exhausted bool   `json:"exhausted"`     // all paths within the bounds were explored
-	Bounded   int    `json:"bounded"`       // states in which the bounds cut something off
-	Digest    string `json:"states_digest"` // of the set of states: the same set has the same one
-	Missed    string `json:"missed,omitempty"`
-	// Under is what the result rests on of what the user said; merged counts states
-	// that are like known ones by that.
-	Under        []string `json:"under,omitempty"`
-	Merged       int      `json:"merged,omitempty"`
-	Equality     string   `json:"equality,omitempty"`      // of states, when it is not by history
-	Cycles       int      `json:"cycles,omitempty"`        // paths that came back to where they had been
-	Known        int      `json:"known"`                   // paths that came to known states and went no further
-	GivenUp      int      `json:"given_up"`                // paths that the strategy gave up
-	RulesAudited int      `json:"rules_audited,omitempty"` // answers of a script that were looked at
-	Full         bool     `json:"full,omitempty"`          // the numbers below are lower bounds: there was no memory to count more
-	Earlier      int      `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
-	Lost         string   `json:"lost,omitempty"`          // why they are not
-	Faults       []Faults `json:"faults,omitempty"`
-	// Strategies are what each brought, when several have shared the work.
-	Strategies []strategy.Tally `json:"strategies,omitempty"`
-
-	Kinds record.Sightings `json:"behaviour"`  // of what nodes do, since the check was last resumed
-	Left  record.Sightings `json:"disks_left"` // by machines that stopped, likewise
-
-	Liveness *record.Liveness `json:"liveness,omitempty"` // how it looked for what must happen
-
-	Paths       int   `json:"paths"`
-	Traces      int   `json:"traces"` // different partial orders of events
-	States      int   `json:"states"`
-	LocalStates []int `json:"local_states"` // by node
-	Protocol    int   `json:"protocol_states"`
-	Combined    int   `json:"protocol_combinations"`
-	Executed    int   `json:"executed"` // transitions
-	Remembered  int   `json:"remembered"`
-	Lent        int   `json:"lent"`
-	Foreseen    int   `json:"foreseen"`
-	Replayed    int   `json:"replayed"`
-	Boots       int   `json:"boots"`
-	Thaws       int   `json:"thaws"`
-	Freezes     int   `json:"freezes"`
-	Evictions   int   `json:"evictions"`
-	Unfrozen    int   `json:"unfrozen"` // states that could not be frozen
-	Mismatches  int   `json:"mismatches"`
-
-	Stopped int `json:"stopped,omitempty"`  // transitions by which a machine stopped
-	Disks   int `json:"disks,omitempty"`    // that these left, different ones
-	LeftOut int `json:"left_out,omitempty"` // images that losses of power could have left besides, beyond the bound
-
-	Unreplayable int `json:"unreplayable"` // of executed: a thread was preempted
-	Audited      int `json:"audited"`
-	Incomparable int `json:"incomparable"` // of audited
-
-	// Real time in living nodes, added up over the workers.
-	Stepping  time.Duration `json:"stepping_ns"`
-	Freezing  time.Duration `json:"freezing_ns"`
-	Thawing   time.Duration `json:"thawing_ns"`
-	Booting   time.Duration `json:"booting_ns"`
-	Replaying time.Duration `json:"replaying_ns"`
-	Ending    time.Duration `json:"ending_ns"`
-	// Medians of new transitions.
-	Thaw   time.Duration `json:"thaw_ns"`
-	Step   time.Duration `json:"step_ns"`
-	Freeze time.Duration `json:"freeze_ns"`
-}
-
-// Faults say how much faults of a kind were tried.
-type Faults struct {
-	Kind       string `json:"kind"`
-	Budget     int    `json:"budget"`     // how many there may be in one execution
-	Executions int    `json:"executions"` // with one or more
-	Taken      int    `json:"taken"`      // in all steps
-	Offered    int    `json:"offered"`    // states in which one could happen
-	// Struck are what they hit, and Spared the nodes that they could have hit and did not.
-	Struck []Struck `json:"struck,omitempty"`
-	Spared []string `json:"spared,omitempty"`
-}
-
-// Struck is what faults of a kind hit, and in which phase.
-type Struck struct {
-	Node    string `json:"node,omitempty"` // missing: the network
-	Startup int    `json:"startup"`
-	Request int    `json:"request"`
-	Between int    `json:"between"`
-	Recover int    `json:"recovery"`
-}
-
-// InNodes is the real time that workers have spent in living nodes.
-func (c *Coverage) InNodes() time.Duration {
-	return c.Stepping + c.Freezing + c.Thawing + c.Booting + c.Replaying + c.Ending
-}
-
-func newFaults(all []record.Faults) (out []Faults) {
-	for _, f := range all {
-		row := Faults{Kind: f.Kind, Budget: f.Budget, Executions: f.Paths, Taken: f.Taken, Offered: f.Offered, Spared: f.Spared}
-		for _, s := range f.By {
-			n := &s.Phases
-			row.Struck = append(row.Struck, Struck{s.Node, n[search.InStartup], n[search.InRequest], n[search.BetweenRequests], n[search.InRecovery]})
-		}
-		out = append(out, row)
-	}
-	return out
-}
-
-func newCoverage(c *record.Coverage) *Coverage {
-	if c == nil {
-		return nil
-	}
-	n := c.Nodes
-	return &Coverage{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under, Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, Known: c.Known, GivenUp: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Faults: newFaults(c.Faults), Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness, Earlier: c.Earlier, Lost: c.Lost,
-		Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates, Protocol: c.Protocol, Combined: c.Global,
-		Executed: n.Executed, Remembered: n.Remembered, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed, Boots: n.Boots, Thaws: n.Thaws,
-		Freezes: n.Freezes, Evictions: n.Evictions, Unfrozen: n.Unfrozen, Unreplayable: n.Unreplayable,
-		Stopped: c.Memo.Stopped, Disks: c.Memo.Disks, LeftOut: c.Memo.LeftOut,
-		Audited: n.Audited, Incomparable: n.Incomparable, Mismatches: n.Mismatches,
-		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying, Ending: n.Ending,
-		Thaw: n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
-	}
-}
+// Coverage is what a check has seen, and what faults it has tried: as in report.json.
+type (
+	Coverage = record.CoverageFields
+	Faults   = record.FaultsFields
+)
 
 // Refusal is what was asked for and is not modelled.
 type Refusal struct {
@@ -271,7 +151,7 @@ func NewReport(r *record.Report) *Report {
 	e := Report{
 		Event: "report", Version: Version, Command: r.Command, Name: r.Name, Spec: r.Spec, Out: r.Out, Trace: r.Trace,
 		Outcome: r.Outcome.String(), ExitStatus: r.Outcome.ExitStatus(), End: r.End, Stopped: r.Stopped,
-		Coverage: newCoverage(r.Coverage), Loose: newLoose(r.Loose),
+		Coverage: r.Coverage.Fields(), Loose: newLoose(r.Loose),
 		Executions: r.Executions, AtLeast: r.AtLeast, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
 		VirtualTime: r.VirtualTime, RealTime: r.RealTime, Ends: r.Ends,
 		Notes: r.Notes, Doubts: r.Doubts, Bugs: r.Bugs, Numbers: r.Numbers,

@@ -359,6 +359,9 @@ func TestReadersDoNotWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(string(b), "null") {
+			t.Errorf("a list is missing: %s", b)
+		}
 		return string(b)
 	}
 	s.Cancel() // of nothing

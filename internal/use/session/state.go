@@ -62,7 +62,13 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		End       string             `json:"end,omitempty"`
 		Violation *ariadne.Violation `json:"violation,omitempty"`
 		Busy      string             `json:"busy,omitempty"`
-	}{s.Steps(), s.Line, nil, s.Enabled, nil, nil, s.End, s.Violation, s.Busy}
+	}{s.Steps(), s.Line, []report.Step{}, s.Enabled, []message{}, nil, s.End, s.Violation, s.Busy}
+	if s.Enabled == nil { // lists are there, also when they are empty
+		j.Enabled = []Choice{}
+	}
+	if s.Line == nil {
+		j.Line = []string{}
+	}
 	for i := range s.taken {
 		j.Taken = append(j.Taken, report.NewStep(&s.taken[i].step, names))
 	}
