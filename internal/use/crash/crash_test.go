@@ -321,6 +321,33 @@ func TestRemove(t *testing.T) {
 	}
 }
 
+// TestOwners: files of an image are those of the user of Ariadne, whoever owns them in the node, so that the checker can
+// read and change them. Images that differ by an owner are two.
+func TestOwners(t *testing.T) {
+	sums := map[sum]bool{}
+	for _, uid := range []uint32{uint32(os.Geteuid()), 12345} {
+		root, top := draftDirectory(), draftDirectory()
+		root.names[home[1:]] = top
+		top.names["of"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600, UID: uid, GID: uid}, data: newContent([]byte("text"))}}
+		tree := newTree(root)
+		sums[tree.sum()] = true
+		out := filepath.Join(t.TempDir(), "image")
+		if err := errors.Join(os.Mkdir(out, 0o700), newSlot(out).fill(tree)); err != nil {
+			t.Fatal(err)
+		}
+		var st unix.Stat_t
+		if err := unix.Stat(filepath.Join(out, "of"), &st); err != nil {
+			t.Fatal(err)
+		}
+		if int(st.Uid) != os.Geteuid() || st.Mode != unix.S_IFREG|0o600 {
+			t.Errorf("the file of user %d is one of user %d, mode %o", uid, st.Uid, st.Mode)
+		}
+	}
+	if len(sums) != 2 {
+		t.Error("an image is the same with another owner")
+	}
+}
+
 // TestTree: what an image holds is written as it is.
 func TestTree(t *testing.T) {
 	root, top := draftDirectory(), draftDirectory()

@@ -3,6 +3,7 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,10 @@ func (j *judge) keep(r *Result) error {
 func (j *judge) keepOne(dir string, r *Result, g *Group) error {
 	t, err := j.imageOf(r, g.Example)
 	if err != nil {
+		return err
+	}
+	// All files of the image are the caller's, those with the set-user-ID bit, too: nobody else may execute them.
+	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}
 	image := filepath.Join(dir, imageDir)
