@@ -37,31 +37,30 @@ func (a *app) checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
 		Short: "Explore the system's executions and look for violations",
-		Long: `Explores what can happen: messages in any order, timers that fire late or early within
-the clock error, delays. A violation is the unexpected death of a node, a step that does
-not end, or a deadlock: nothing can happen and the clients are not done. Each is confirmed
-by a replay before it is reported.
+		Long: `Explores executions of the system: other orders of messages, timers that fire within the
+clock error, delays, and faults that the spec allows. A violation is the unexpected death of
+a node, a step that does not end, or a deadlock. In a deadlock nothing can happen and a client
+has not ended. The check replays each violation before it reports it.
 
-What a node does with an input is executed once and remembered, for the next check too;
-states are searched in memory, and nodes are frozen where paths branch. The check says
-what it has seen (coverage.csv and coverage.svg in the run directory) and whether that
-was all within its bounds. --strategy chooses among
+The check executes each step of a node once and remembers the result, for the next check too.
+It searches states in memory, and freezes nodes where paths branch. The report says what was
+seen (coverage.csv and coverage.svg in the run directory), and whether every state within
+the bounds was explored. -v prints the numbers. --strategy is one of
 
 ` + strategies() + `
 A long execution has more orders than can be tried. --from, --depth, --timers and
---deviations keep a search to a part of them: the natural schedule up to a step, from
-there so many steps, of which so many timers, or so many steps of any kind, are not
-what comes first in time.
+--deviations bound the search. The natural schedule has every event at its time. The search
+follows it up to a step and then takes so many steps. Up to so many timers, or steps of any
+kind, differ from the natural schedule.
 
-What of this is not said here is taken from the section explore of the spec. A bound of 0
-allows none of what it bounds; without the flag, or with none in the place of the number,
-there is no bound, whatever the spec says.
+The section explore of the spec has the same settings, and flags override it. A bound of 0
+allows none of what it bounds. Without the flag, or with the value none, there is no bound.
 
-It stops at the first violation, unless --keep-going, and when --time or --executions is
-used up (one minute when neither is given). An interrupt ends it with what it found.
-When fewer than ten executions have ended, or there may be faults and none of the executions
-had one, a check that has found nothing is inconclusive (exit status 3), unless all is
-explored or --at-least says that so many are enough.`,
+The check stops at the first violation, unless --keep-going, and when --time or --executions
+is used up. The default is one minute. An interrupt stops the check and keeps its results.
+A check without a violation is inconclusive (exit status 3) in two cases: fewer than ten
+executions have ended, or faults are allowed and no execution had one. It is not inconclusive
+when every state was explored, or when --at-least says that so many executions are enough.`,
 		Example: `  ariadne check spec.yaml
   ariadne check spec.yaml --time 10m --keep-going
   ariadne check spec.yaml --executions 100 --seed 3 --json
@@ -107,16 +106,16 @@ explored or --at-least says that so many are enough.`,
 	o.addVerbose(cmd)
 	seed.add(cmd)
 	f := cmd.Flags()
-	f.Var(&faults, "faults", "up to so many faults of these kinds in an execution, as in `crash:2,cut` (which is one), in the place of the spec's; none lifts the spec's, none,crash all but these (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
-	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, give or take 2 s or 2 % and the time to confirm what was found, or none (default: one minute, without --executions)")
+	f.Var(&faults, "faults", "allow so many faults of each kind in an execution, as in `crash:2,cut` (2 crashes, 1 cut), instead of the spec's numbers; none: no faults; none,crash: only crashes (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
+	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none; exact to 2 s or 2 %, besides the time to confirm a violation (default: one minute, without --executions)")
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
-	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "after `n` executions nothing found is a verdict, whether there was a fault in them or not; after fewer the check is inconclusive, unless all is explored (default: 10, or --executions when that is less, of which one has a fault where there may be some)")
+	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "`n` executions are enough for the verdict that nothing was found, with or without a fault among them; after fewer the check is inconclusive, unless every state was explored (default: 10, or --executions if that is less, and one of them with a fault if faults are allowed)")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
-	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "how long to look for a smaller execution that ends in a violation that was found; 0: not at all, which is the default with --keep-going")
+	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look so long for a smaller execution with the same violation; 0: do not look, the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
-	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "`n` workers at the same time (default: one per processor)")
-	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of index `n`")
-	f.BoolVar(&opts.Resume, "resume", false, "go on with the check that was interrupted in --out")
+	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "run `n` workers at the same time (default: one per processor)")
+	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of this index, `n`")
+	f.BoolVar(&opts.Resume, "resume", false, "continue the check that was interrupted in --out")
 	steer.add(f)
 	addSearch(f, &opts.Search)
 	return cmd
@@ -143,22 +142,22 @@ const helpWidth = 90
 
 // addSearch adds the flags of how to search.
 func addSearch(f *pflag.FlagSet, o *check.Search) {
-	f.Var((*bound)(&o.Deviations), "deviations", "at most `n` steps of a path are not the natural ones")
-	f.Var(&from{o}, "from", "follow the natural schedule up to this `step`, a number, /regexp/ on the log lines, or live, where all has happened that must, and explore from there; none: from the start, whatever the spec says")
-	f.Var((*bound)(&o.Timers), "timers", "at most `n` timers of a path fire although something else comes first in time")
+	f.Var((*bound)(&o.Deviations), "deviations", "at most `n` steps of a path differ from the natural schedule")
+	f.Var(&from{o}, "from", "follow the natural schedule up to this `step`, then explore: a number, /regexp/ on the log lines, live (each property with eventually or leads_to holds), or none (from the start)")
+	f.Var((*bound)(&o.Timers), "timers", "at most `n` timers of a path fire before an event that is due earlier")
 	f.Var((*bound)(&o.Deliveries), "deliveries", "at most `n` messages arrive in a path")
 	f.Var((*bound)(&o.Delays), "delays", "at most `n` messages are delayed in a path, when the spec allows more")
-	f.Var((*weights)(&o.Weights), "weights", "random choices take an event in proportion to the weight of its kind, as in `deliver=1,timer=3`")
-	f.Var((*bound)(&o.Branch), "branch", "DPOR tries other orders of a path's first `n` steps only, or none: of all (default: of all; in rounds of 32 anywhere in it)")
-	f.Var((*bound)(&o.Backtracks), "backtracks", "a round of DPOR, or all of it, goes back `n` times at most, or none: as often as it can (default: in rounds once, then more and more, up to 100)")
-	f.Var(count{&o.Walks, 1, maxWalks, nil}, "walks", "a state counts as dead, for properties with eventually and leads_to, when `n` walks from it have found no live one, or fewer where walks are long (default: 60)")
-	f.Var((*patterns)(&o.States), "state", "`regexp` on log lines, or exposed:NAME or exposed:NAME.FIELD, what it exposes, that tells a node's protocol state; may be repeated")
-	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare; look at this share of a script's answers")
-	f.Var((*memory)(&o.Memory), "memory", "Ariadne and its nodes use `size` at most, about, as in 500M or 4G, at least 64M (default: half of what the machine, or a control group, has, and no more than is left)")
-	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "each executor keeps `n` frozen nodes (default: 1000)")
-	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze nothing; reach each state from the node's start")
-	f.BoolVar(&o.Fresh, "fresh", false, "leave aside what earlier checks of the spec have come upon (corpus.json): do not begin with it, and do not add to it")
-	f.BoolVar(&o.NoMemo, "no-memo", false, "remember nothing; execute each transition whenever it is needed")
+	f.Var((*weights)(&o.Weights), "weights", "choose random events in proportion to the weights of their kinds, as in `deliver=1,timer=3`")
+	f.Var((*bound)(&o.Branch), "branch", "DPOR tries other orders of the first `n` steps of a path only, or none: of all steps (default: of all; in rounds, of 32 steps anywhere)")
+	f.Var((*bound)(&o.Backtracks), "backtracks", "DPOR backtracks at most `n` times, in each round or in all, or none: without limit (default: in rounds 1, rising to 100)")
+	f.Var(count{&o.Walks, 1, maxWalks, nil}, "walks", "a state counts as dead for eventually and leads_to when `n` walks from it have found no live state; fewer where walks are long (default: 60)")
+	f.Var((*patterns)(&o.States), "state", "a node's protocol state is what this `regexp` matches in its log lines, or the value of exposed:NAME or exposed:NAME.FIELD; may be repeated")
+	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare them; verify the same share of a script's answers")
+	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G; at least 64M (default: half of the memory of the machine or control group, and no more than is free)")
+	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "keep `n` frozen nodes in each executor (default: 1000)")
+	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
+	f.BoolVar(&o.Fresh, "fresh", false, "ignore what earlier checks of the spec have found (corpus.json), and do not add to it")
+	f.BoolVar(&o.NoMemo, "no-memo", false, "remember no transitions; execute each one whenever it is needed")
 }
 
 // patterns is a flag with a rule of what nodes show that may be repeated.

@@ -49,80 +49,85 @@ func (a *app) crashCommand() *cobra.Command {
 	var seed seedFlag
 	cmd := &cobra.Command{
 		Use:   "crash [--check CHECKER] SPEC | crash [--check CHECKER] -- COMMAND [ARGUMENT...]",
-		Short: "Kill a program, lose power at each point of what it does to its files, have its calls fail, and check what is left",
-		Long: `Runs the one node of a spec once, or a command on a copy of the working directory, and keeps
-the log of all that it does to its files. Then for each operation of the log: which files does the
-program leave when it is killed here (kill), and which could a machine have that lost its power? All images are
-formed that the persistence model allows, up to --images for each point, and the checker is run in a copy of
-each that is different. It rejects an image
-by its exit status. In a directory with a git repository:
+		Short: "Check the files that a program leaves when it is killed or the power fails",
+		Long: `Runs the only node of a spec once, or a command on a copy of the working directory, and logs
+each operation on its files. At each point of the log, Ariadne forms the files that the program
+leaves when it is killed (kill), and the images of the disk that a loss of power may leave. It
+forms the images that the persistence model allows, up to --images at each point. The checker
+runs in a copy of each different image, and rejects an image by its exit status. In a directory
+with a git repository:
 
   ariadne crash --check 'git fsck' -- git commit -m change file
 
-A failing image is laid to the loss that it shares with the images that lack least: "rename of B
-before data of B" says that the rename was on the disk, and what had been written to B before was not.
+Ariadne blames a failing image on the loss that it shares with the images that lack least.
+"rename of B before data of B" means that the disk has the rename, and lacks data written to B
+before it.
 
-Models, by falling strength:
-  prefix    operations are on the disk in order, up to one of them
-  ordered   metadata in order, data before the metadata that show it, as on ext4
-  any       whatever was not synced may be there or not, but for earlier changes of the same place
-With ":512" sectors of 512 bytes may be torn from each other instead of 4096.
+Models, strongest first:
+  prefix    the disk has the operations in order, up to one of them
+  ordered   metadata in order, and data before the metadata that show it, as on ext4
+  any       each operation that was not synced may be missing, except for earlier changes
+            of the same place
+With ":512", sectors of 512 bytes may be torn from each other instead of 4096.
 
-Files named by --outside are not on the disk that loses power: they are as they were at that moment.
-A program that writes there what it has promised (such as "row 3 is committed") lets the
-checker see whether the promise holds.
+Files named by --outside are not on the disk that loses power, and keep their state at that
+moment. A program can write its promises there, such as "row 3 is committed". The checker then
+sees whether the promise holds.
 
-With --fail calls fail: each of those that are named, on the node's files, in an execution of its own, with each of its usual errors. When
-the command then reports an error, the files have to be those from before, or what the checker accepts; when it does not, what
-the checker accepts, which finds the exit status in ARIADNE_STATUS. Behind a sync that failed the power is lost at the end as well.
-Without a checker the files are compared with those from before or after, and there is advice.
+With --fail, calls on the node's files fail: each named call, in an execution of its own, with
+each of its usual errors. When the command reports an error, the files must be those from before,
+or files that the checker accepts. When it reports none, the checker must accept the files.
+ARIADNE_STATUS has the exit status. After a failed sync the power is lost at the end as well.
+Without a checker Ariadne compares the files with those from before or after, and gives advice.
 
-What the program says by /dev/ariadne (docs/guides/programs.md) a checker finds in ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and
-ARIADNE_PROMISES. When the program says "crash now", images are formed there alone. With --log the checker finds in the file
-$ARIADNE_LOG what was done until the loss, an operation on each line: {"n": 3, "op": "write", "path": "db", "offset": 0,
-"length": 8192, "lost": "part", "lost_bytes": [[0, 4096]]}; nothing is lost of an operation without "lost". The same
-files are then judged anew for each loss that leaves them.
+ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and ARIADNE_PROMISES have the lines that the
+program wrote to /dev/ariadne (docs/guides/programs.md). When the program writes "crash now",
+images are formed only there. With --log, the file $ARIADNE_LOG has an operation on each line:
+{"n": 3, "op": "write", "path": "db", "offset": 0, "length": 8192, "lost": "part",
+"lost_bytes": [[0, 4096]]}. An operation without "lost" is complete. The checker then runs again
+for each loss that leaves the same files.
 
-Without a checker nothing is rejected, and there is advice: which files does a loss leave that are
-neither near what they were before nor near what they are at the end, by edit distance, and that no kill leaves so?
-With --read it is what a command prints, run in each image, that has to be near: let it restart the program and
-show what is stored.
+Without a checker Ariadne rejects nothing and gives advice. It lists files that a loss of power
+leaves and no kill does, and that are near neither the first nor the last content by edit
+distance. With --read it compares the output of a command instead, run in each image. The command
+can restart the program and print what is stored.
 
-The checker is run on this machine, not in a node. It finds each image at /node, as the program did, and may change it.
-Where Ariadne may not make a mount namespace, the image is in another directory, and a note says so. The checker must accept
-what the command leaves when no power is lost. A failing image is checked twice: one that is rejected once and accepted once
-is undecided. Images that are the same as another one wherever a run of the checker has looked get its
-verdict, unless --apart is given. Its program, when it is named with a slash, is looked for
-from the working directory.
+The checker runs on this machine, not in a node. It finds each image at /node, as the program
+did, and may change it. Where Ariadne may not make a mount namespace, the image is in another
+directory, and a note says so. The checker must accept the files of the complete run. Each
+failing image is checked twice. An image with two different verdicts is undecided. An image
+that equals another one in everything that the checker read gets the same verdict without a
+run, unless --apart is given. A checker with a slash in its name is looked up from the working
+directory.
 
-Exit status: 1 when the checker rejects an image, 2 also when the command fails or when the checker rejects
-what it leaves, 3 when it has rejected nothing, and has not ended in time on some image (undecided) or was interrupted. What the models allow, and what
-is looked at: docs/guides/storage.md.`,
+Exit status: 1 the checker rejects an image. 2 the command fails, or the checker rejects the
+files of the complete run. 3 no image is rejected, and a check did not end in time, or was
+interrupted. docs/guides/storage.md has the rules of the models.`,
 		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
   ariadne crash --check ./verify --model any --outside promised sqlite.yaml
   ariadne crash --fail files --check ./verify sqlite.yaml
   ariadne crash --read 'sqlite3 db .dump' -- sqlite3 db 'update t set a = 2'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.check != "" && c.read != "" {
-				return usageError{errors.New("crash: either --check or --read")}
+				return usageError{errors.New("crash: --check and --read exclude each other: give one of them")}
 			}
 			if len(args) == 0 {
 				return usageError{errors.New("crash: SPEC or -- COMMAND is missing")}
 			}
 			if at := cmd.ArgsLenAtDash(); at > 0 || at < 0 && len(args) > 1 {
-				return usageError{errors.New("crash: either SPEC or -- COMMAND")}
+				return usageError{errors.New("crash: SPEC and -- COMMAND exclude each other: give one of them")}
 			}
 			if c.log && c.check == "" {
-				return usageError{errors.New("crash: --log is for a checker: --check is missing")}
+				return usageError{errors.New("crash: --log needs a checker: add --check")}
 			}
 			if c.most > 0 && c.fail == nil {
-				return usageError{errors.New("crash: --failures is for calls that fail: --fail is missing")}
+				return usageError{errors.New("crash: --failures bounds the calls that fail: add --fail")}
 			}
 			if c.audit < 0 || c.audit > 1 {
-				return usageError{fmt.Errorf("crash: --audit: %v: 0 to 1 is needed", c.audit)}
+				return usageError{fmt.Errorf("crash: --audit: %v is not a number from 0 to 1", c.audit)}
 			}
 			if c.timeout <= 0 {
-				return usageError{fmt.Errorf("crash: --timeout: %v: more than 0 is needed", c.timeout)}
+				return usageError{fmt.Errorf("crash: --timeout: %v is not a duration above 0", c.timeout)}
 			}
 			for _, name := range c.outside {
 				if !filepath.IsLocal(name) {
@@ -191,7 +196,7 @@ func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
 	if !command {
 		s, err := spec.Read(args[0])
 		if err == nil && len(s.Nodes) != 1 {
-			err = fmt.Errorf("spec %s: crash wants one node, not %d: for several, see the faults power of ariadne check", args[0], len(s.Nodes))
+			err = fmt.Errorf("spec %s: ariadne crash runs one node, and the spec has %d: for several, use ariadne check --faults power", args[0], len(s.Nodes))
 		}
 		return s, err
 	}

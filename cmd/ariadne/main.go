@@ -13,6 +13,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/record"
@@ -110,6 +111,9 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
+	// Texts of flags fit the width of reports.
+	wrapped := fmt.Sprintf(".FlagUsagesWrapped %d", report.DefaultWidth)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", wrapped))
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.CompletionOptions.HiddenDefaultCmd = true

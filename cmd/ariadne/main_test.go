@@ -18,6 +18,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/spf13/cobra"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -133,6 +134,34 @@ func TestPagesAreFresh(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join("../../docs/reference", name))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("docs/reference/%s is stale: run go generate ./cmd/ariadne", name)
+		}
+	}
+}
+
+// TestHelpFits: the help of each subcommand fits 100 columns.
+func TestHelpFits(t *testing.T) {
+	var commands [][]string
+	var list func(c *cobra.Command, names []string)
+	list = func(c *cobra.Command, names []string) {
+		commands = append(commands, names)
+		for _, s := range c.Commands() {
+			list(s, append(slices.Clone(names), s.Name()))
+		}
+	}
+	list((&app{}).root(), nil)
+	if len(commands) < 10 {
+		t.Fatalf("only %d commands", len(commands))
+	}
+	for _, names := range commands {
+		var out bytes.Buffer
+		a := &app{out: &out, err: &out}
+		if a.main(append(names, "--help")); out.Len() == 0 {
+			t.Errorf("%v: no help", names)
+		}
+		for line := range strings.Lines(out.String()) {
+			if line = strings.TrimSuffix(line, "\n"); len([]rune(line)) > 100 && len(strings.Fields(line)) > 1 {
+				t.Errorf("%v: %d columns: %s", names, len([]rune(line)), line)
+			}
 		}
 	}
 }

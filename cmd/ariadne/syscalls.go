@@ -80,7 +80,7 @@ func writeCallsMarkdown(w io.Writer) {
 		counts[r.Level]++
 	}
 	fmt.Fprintf(w, "# System calls\n\n%s Of %d calls, %d are full, %d partial, %d passed and %d refused.\n"+
-		"What the levels mean: `ariadne syscalls --help`. What it means for programs: [limits.md](../internals/limits.md).\n\n"+
+		"`ariadne syscalls --help` explains the levels, and [limits.md](../internals/limits.md) their effect on programs.\n\n"+
 		"| number | call | level | note |\n| ---: | --- | --- | --- |\n",
 		generated, len(rows), counts["full"], counts["partial"], counts["passed"], counts["refused"])
 	for _, r := range rows {
