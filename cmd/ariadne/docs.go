@@ -39,7 +39,7 @@ func (a *app) docsCommand() *cobra.Command {
 // pages returns the generated pages by name.
 func (a *app) pages() map[string][]byte {
 	var cli, calls bytes.Buffer
-	fmt.Fprintf(&cli, "# Command line\n\n%s\n", generated)
+	fmt.Fprintf(&cli, "# Command line\n\nThis page lists every command of `ariadne` with its flags. %s\n", generated)
 	writeCommand(&cli, a.root())
 	writeCallsMarkdown(&calls)
 	return map[string][]byte{

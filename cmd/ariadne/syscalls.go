@@ -79,7 +79,8 @@ func writeCallsMarkdown(w io.Writer) {
 	for _, r := range rows {
 		counts[r.Level]++
 	}
-	fmt.Fprintf(w, "# System calls\n\n%s Of %d calls, %d are full, %d partial, %d passed and %d refused.\n"+
+	fmt.Fprintf(w, "# System calls\n\nThis page says of each system call of Linux how far Ariadne emulates it.\n"+
+		"%s Of %d calls, %d are full, %d partial, %d passed and %d refused.\n"+
 		"`ariadne syscalls --help` explains the levels, and [limits.md](../internals/limits.md) their effect on programs.\n\n"+
 		"| number | call | level | note |\n| ---: | --- | --- | --- |\n",
 		generated, len(rows), counts["full"], counts["partial"], counts["passed"], counts["refused"])
