@@ -1,6 +1,8 @@
 package sys
 
 import (
+	"strings"
+
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 
@@ -63,7 +65,8 @@ func mayMap(t *kernel.Thread, a Args) kernel.Result {
 	if h.First == nil {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Held: true})
 	}
-	if a[2]&unix.PROT_EXEC != 0 {
+	// A file that memfd_create has made is the node's own, and has no path.
+	if a[2]&unix.PROT_EXEC != 0 && !strings.HasPrefix(h.Path, "/memfd:") {
 		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
 	}
 	// A writable shared mapping changes the file at times nobody sees; mprotect may

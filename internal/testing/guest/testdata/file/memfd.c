@@ -28,6 +28,10 @@ int main(void)
 	SHOW(fcntl(fd, F_ADD_SEALS, F_SEAL_SEAL));
 	SHOW(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW));
 	fd = MUST(memfd_create("plain", 0));
+	// A program that compiles at run time writes here and executes there.
+	SHOW(ftruncate(fd, 4096));
+	SHOW(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, fd, 0) != MAP_FAILED);
+	SHOW(ftruncate(fd, 0));
 	SHOW(fcntl(fd, F_ADD_SEALS, F_SEAL_WRITE));
 	SHOW(memfd_create("bad", 0x1000));
 	struct stat st;
