@@ -3,6 +3,8 @@
 package system
 
 import (
+	"fmt"
+
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/machine/node"
 )
@@ -30,4 +32,13 @@ func (f frozen) Thaw() (memo.Freezable, error) {
 		return nil, err
 	}
 	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.sought, f.of.files}}, nil
+}
+
+// Restore has the node go on from a checkpoint of it or of a copy of it.
+func (m freezable) Restore(to memo.Frozen) (inPlace bool, err error) {
+	f, ok := to.(frozen)
+	if !ok {
+		return false, fmt.Errorf("node %s: restored to a checkpoint of another kind of node", m.def.Name)
+	}
+	return m.Node.Restore(f.Checkpoint)
 }

@@ -20,6 +20,8 @@ import (
 type Processes struct {
 	// Files, when not nil, is told behind each step of a node all that has been done to its files.
 	Files func(ariadne.NodeID, *disk.Log)
+	// Pages: checkpoints are pages where that is possible, and nodes go back to them in place.
+	Pages bool
 }
 
 // Enter implements Places.
@@ -35,7 +37,7 @@ func (Processes) Enter(i int) error {
 func (p Processes) Start(c NodeConfig) (memo.Instance, error) {
 	n := node.Start(node.Config{
 		Machine: machines.Of(c.Spec, int(c.Node.ID), nodeSeed(c.Spec.Seed, int(c.Node.ID))), TraceCalls: c.Calls, Interrupt: c.Interrupt,
-		Logs: p.Files != nil, Seen: c.Seen,
+		Logs: p.Files != nil, Seen: c.Seen, Pages: p.Pages,
 	})
 	return freezable{starting{n, c.Spec, c.Node, c.Learnt, c.Sought, p.Files}}, nil
 }

@@ -61,7 +61,8 @@ func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error 
 // one when that is lost.
 func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	for {
-		m, from, err := x.clone(l)
+		from, c := x.kept.nearest(l)
+		m, err := x.instance(from, c)
 		if err != nil {
 			return out, false, err
 		}

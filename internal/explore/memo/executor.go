@@ -25,6 +25,13 @@ type Freezable interface {
 	Ahead(on bool)
 }
 
+// Restorable is an instance that can go back to a checkpoint of the node that it is an instance of.
+type Restorable interface {
+	// Restore has the instance go on from a checkpoint; the checkpoint stays. inPlace: it has kept its processes. An
+	// error leaves an instance that can only be closed.
+	Restore(Frozen) (inPlace bool, err error)
+}
+
 // Frozen is a checkpoint: an instance that stands still.
 type Frozen interface {
 	Thaw() (Freezable, error) // an instance that goes on from here; the checkpoint stays
@@ -64,6 +71,7 @@ type Counts struct {
 	Replayed   int `json:"replayed"`   // executed again only to reach a local state
 	Boots      int `json:"boots"`
 	Thaws      int `json:"thaws"`
+	InPlace    int `json:"in_place"` // of Thaws, those of an instance that has kept its processes
 	Freezes    int `json:"freezes"`
 	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
 	Lost       int `json:"lost"`     // instances that could not go on from their states
@@ -97,6 +105,7 @@ func (c *Counts) Add(d Counts) {
 	c.Replayed += d.Replayed
 	c.Boots += d.Boots
 	c.Thaws += d.Thaws
+	c.InPlace += d.InPlace
 	c.Freezes += d.Freezes
 	c.Unfrozen += d.Unfrozen
 	c.Lost += d.Lost
@@ -362,14 +371,9 @@ func halves(n, left int) bool { return left >= replaysApart && left < n && left&
 func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	from, there := x.nearest(l)
 	if !there {
-		if err := x.abandon(l.Node); err != nil {
+		if from, err = x.back(l); err != nil {
 			return true, "", err
 		}
-		m, a, err := x.clone(l)
-		if err != nil {
-			return true, "", err
-		}
-		x.live[l.Node], from = living{instance: m, at: a.Name, from: a}, a
 	}
 	way := between(from, l)
 	for i, s := range way {
@@ -439,29 +443,55 @@ func between(from, l *Local) []*Local {
 	return path
 }
 
-// clone makes a new instance at l or the nearest ancestor where one can be had.
-func (x *Executor) clone(l *Local) (Freezable, *Local, error) {
+// back brings the node's instance to the nearest kept ancestor of l: the one that lives, else another one. Without
+// any ancestor it is booted.
+func (x *Executor) back(l *Local) (*Local, error) {
+	a, c := x.kept.nearest(l)
+	live := &x.live[l.Node]
 	began := x.limits.Now()
-	for a := l; a != nil; a = a.Parent {
-		c := x.kept.at[a.Name]
-		if c == nil {
-			if a.Parent != nil {
-				continue
-			}
-			m, err := x.boot[l.Node]()
-			x.counts.Boots++
-			x.counts.Booting += x.limits.Now() - began
-			return m, a, err
-		}
+	if r, ok := live.instance.(Restorable); ok && c != nil {
 		x.kept.use(c)
-		m, err := c.frozen.Thaw()
-		took := x.limits.Now() - began
-		x.counts.Thaws++
-		x.counts.Thawing += took
-		x.counts.Thaw.enter(took)
-		return m, a, err
+		inPlace, err := r.Restore(c.frozen)
+		if err != nil {
+			return nil, errors.Join(err, x.abandon(l.Node))
+		}
+		*live = living{instance: live.instance, at: a.Name, from: a}
+		x.thawed(began, inPlace)
+		return a, nil
 	}
-	panic("a local state without a root")
+	if err := x.abandon(l.Node); err != nil {
+		return nil, err
+	}
+	m, err := x.instance(a, c)
+	if err == nil {
+		*live = living{instance: m, at: a.Name, from: a}
+	}
+	return a, err
+}
+
+// instance makes another instance at a local state, from its checkpoint; nil: it is booted there.
+func (x *Executor) instance(a *Local, c *checkpoint) (Freezable, error) {
+	began := x.limits.Now()
+	if c == nil {
+		m, err := x.boot[a.Node]()
+		x.counts.Boots++
+		x.counts.Booting += x.limits.Now() - began
+		return m, err
+	}
+	x.kept.use(c)
+	m, err := c.frozen.Thaw()
+	x.thawed(began, false)
+	return m, err
+}
+
+func (x *Executor) thawed(began time.Duration, inPlace bool) {
+	took := x.limits.Now() - began
+	x.counts.Thaws++
+	if inPlace {
+		x.counts.InPlace++
+	}
+	x.counts.Thawing += took
+	x.counts.Thaw.enter(took)
 }
 
 // stands reports whether the node's instance is at l.

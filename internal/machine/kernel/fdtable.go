@@ -17,6 +17,9 @@ type fdEntry struct {
 // NewFDTable returns an empty table used by one process.
 func NewFDTable() *FDTable { return &FDTable{fds: map[int]fdEntry{}, refs: 1} }
 
+// Shared reports whether several processes use the table.
+func (t *FDTable) Shared() bool { return t.refs > 1 }
+
 // Get returns the open file description behind fd, or nil.
 func (t *FDTable) Get(fd int) *OpenFile { return t.fds[fd].file }
 
@@ -99,9 +102,6 @@ func (t *FDTable) Leave(n *Node) {
 		}
 	}
 }
-
-// Shared reports whether several processes use t.
-func (t *FDTable) Shared() bool { return t.refs > 1 }
 
 // Exec closes what is marked close-on-exec.
 func (t *FDTable) Exec(n *Node) {

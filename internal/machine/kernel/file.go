@@ -93,6 +93,8 @@ type OpenFile struct {
 	Sig   int // F_SETSIG
 	// OwnerThread: F_SETOWN_EX named a thread, and F_GETOWN_EX says so.
 	OwnerThread bool
+	// StandIn: its descriptors are Linux's for nothing but their numbers (Thread.InstallFD).
+	StandIn bool
 
 	async    *asyncFile // with O_ASYNC, or nil
 	watchers []CloseWatcher

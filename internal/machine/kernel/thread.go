@@ -312,6 +312,7 @@ func (t *Thread) InstallFD(of *OpenFile, cloexec bool) (int, Errno) {
 	if fd < 0 {
 		return -1, Errno(-fd)
 	}
+	of.StandIn = true
 	t.FDs().Set(int(fd), of, cloexec)
 	return int(fd), 0
 }

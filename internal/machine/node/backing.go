@@ -48,7 +48,7 @@ func (th *thread) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
 // mapping is one line of /proc/<pid>/maps (proc(5)).
 type mapping struct {
 	start, end, offset, dev, inode uint64
-	shared                         bool
+	shared, writable               bool
 }
 
 func parseMapping(line []byte) (m mapping, ok bool) {
@@ -71,6 +71,6 @@ func parseMapping(line []byte) (m mapping, ok bool) {
 	m.dev = hex(major)<<32 | hex(minor)
 	inode, err := strconv.ParseUint(string(f[4]), 10, 64)
 	m.inode = inode
-	m.shared = f[1][3] == 's'
+	m.shared, m.writable = f[1][3] == 's', f[1][1] == 'w'
 	return m, ok && err == nil
 }

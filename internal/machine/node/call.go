@@ -9,6 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/seccomp"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
+	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
@@ -23,6 +24,13 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
+		if n.cfg.Pages && th.tr.Number() == unix.SYS_MADVISE && th.tr.Is64() {
+			mark, err := th.tr.Mark()
+			if must(err); mark == sandbox.Quiet {
+				n.paging.unsteady()
+				return true // Linux runs it as it stands
+			}
+		}
 		th.k.Native = false
 		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}
 		if !th.tr.Is64() {
@@ -55,6 +63,12 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 func (n *Node) call(th *thread) bool {
 	k := th.k
 	n.layout.forget()
+	if k.Call.NR == unix.SYS_SETRLIMIT || k.Call.NR == unix.SYS_PRLIMIT64 {
+		n.paging.unsteady() // Linux is told of some of them, and not by a call
+	}
+	if k.Call.NR == unix.SYS_CLOSE {
+		n.paging.closes(k)
+	}
 	if n.falls(th) {
 		return false
 	}
@@ -173,6 +187,7 @@ func (n *Node) leaveCall(th *thread) bool {
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
+	n.paging.gives(th, k.Call.NR, k.Call.Args[:])
 	n.holdMapped(th)
 	if n.sealsFrozen(th) {
 		return n.finish(th, -int64(unix.EBUSY))

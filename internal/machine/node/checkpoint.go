@@ -7,7 +7,6 @@ import (
 	"sort"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/leaf/host"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
@@ -16,8 +15,8 @@ import (
 )
 
 // A Checkpoint is a frozen copy of a quiescent node: of each process a fork that
-// never runs, of each thread its registers, of the node its state, with what its files hold. All but
-// the forks is data, with an encoding (encode.go). All copies of a node share its namespaces and its one
+// never runs, and the pages in which it differs from that; of each thread its registers; of the node its
+// state, with what its files hold. All but the forks is data. All copies of a node share its namespaces and its one
 // file tree, which therefore shows the state of whichever ran last; before a copy
 // runs, the tree is set to that copy's state (internal/machine/filetree). So at most one
 // copy of a node runs at a time, and all belong to one executor.
@@ -26,18 +25,24 @@ type Checkpoint struct {
 	home    *home
 	state   *stateImage
 	carried []int // the checkpoint's own descriptors of what the kernel carries
-	procs   []*frozen
+	forks   *forks
+	threads []frozenThreads // by process, as all that follows
+	pages   []pages         // in which the processes differ from the forks
 	bytes   int64
-}
-
-// frozen is one process of a checkpoint.
-type frozen struct {
-	copy    *tracee.Thread // one thread, stopped for ever
-	threads frozenThreads
 }
 
 // frozenThreads are those of a process, leader first.
 type frozenThreads []frozenThread
+
+// first is one that has not ended.
+func (all frozenThreads) first() int {
+	for _, ft := range all {
+		if !ft.dead {
+			return ft.tid
+		}
+	}
+	return 0
+}
 
 type frozenThread struct {
 	tid  int  // virtual
@@ -74,24 +79,19 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	c.bytes = c.state.Bytes()
 	n.home.users++
 	for _, p := range procs {
-		f := &frozen{}
+		var threads frozenThreads
 		for _, th := range p.threads {
 			ctx, err := th.tr.Save()
 			must(err)
-			f.threads = append(f.threads, frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)})
+			threads = append(threads, frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)})
 		}
-		f.copy, err = p.fork.tr.ForkProcess()
-		must(err)
-		c.procs = append(c.procs, f)
-		c.bytes += checkpointBase + host.Resident(f.copy.PID)/checkpointShare
+		c.threads = append(c.threads, threads)
 	}
+	var bytes int64
+	c.forks, c.pages, bytes = n.freezePages(procs)
+	c.bytes += bytes
 	return c, nil
 }
-
-const (
-	checkpointBase  = 384 << 10 // page tables, pages written in a step, Linux's own objects
-	checkpointShare = 64        // one part in so many is taken to be the copy's alone
-)
 
 func duplicate(fd int) int {
 	fd, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
@@ -148,21 +148,34 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 }
 
 // Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. What it was is gone. The
-// checkpoint stays.
-func (n *Node) Restore(c *Checkpoint) (err error) {
+// checkpoint stays. In place, if the node differs from it in nothing but pages, registers and state; else in a copy.
+func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if n.home != c.home {
-		return fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
+		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
 	}
 	defer c.recoverTool(&err)
+	if n.restoreInPlace(c) {
+		return true, nil
+	}
 	if err := n.leave(); err != nil {
-		return err
+		return false, err
 	}
 	n.inhabit(c, c.state.Copy())
-	return nil
+	return false, nil
 }
 
 // inhabit gives a node without processes a state, and those of a checkpoint.
 func (n *Node) inhabit(c *Checkpoint, s *state) {
+	n.assume(c, s)
+	byTID := n.byTID()
+	for i := range c.threads {
+		n.thawProcess(c, i, byTID)
+	}
+	n.comesFrom(c)
+}
+
+// assume gives a node a state, with the descriptors that its kernel carries, and no threads.
+func (n *Node) assume(c *Checkpoint, s *state) {
 	n.state, n.step, n.threads = *s, step{}, map[*kernel.Thread]*thread{}
 	if n.home.treeFD != nil {
 		n.k.Files.Tree = int(n.home.treeFD.Fd())
@@ -170,13 +183,15 @@ func (n *Node) inhabit(c *Checkpoint, s *state) {
 	for i, fd := range c.carried {
 		n.k.Carried[i].FD = duplicate(fd)
 	}
-	byTID := map[int]*kernel.Thread{}
+}
+
+// byTID are the threads of the node's kernel.
+func (n *Node) byTID() map[int]*kernel.Thread {
+	all := map[int]*kernel.Thread{}
 	for _, k := range n.k.AllThreads() {
-		byTID[k.TID] = k
+		all[k.TID] = k
 	}
-	for _, f := range c.procs {
-		n.thawProcess(f, byTID)
-	}
+	return all
 }
 
 // recoverTool is the node's for Thaw, which finds the frozen processes.
@@ -184,40 +199,47 @@ func (c *Checkpoint) recoverTool(err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case toolError:
-		var threads []*tracee.Thread
-		for _, f := range c.procs {
-			threads = append(threads, f.copy)
-		}
-		*err = fmt.Errorf("node %s: %w", c.cfg.Name, killed(e.error, threads))
+		*err = fmt.Errorf("node %s: %w", c.cfg.Name, killed(e.error, c.forks.procs))
 	default:
 		panic(e)
 	}
 }
 
 // thawProcess forks a frozen process and rebuilds its threads.
-func (n *Node) thawProcess(f *frozen, byTID map[int]*kernel.Thread) {
-	first, err := f.copy.ForkProcess()
+func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
+	threads := c.threads[i]
+	first, err := c.forks.procs[i].ForkProcess()
 	must(err)
+	put(first, c.pages[i])
+	if n.cfg.Pages {
+		exchange(first, c.forks.standIns[i], standInsOf(byTID[threads.first()].Proc))
+	}
 	trs := []*tracee.Thread{first}
-	for range f.threads[1:] {
+	for range threads[1:] {
 		tr, err := first.SpawnThread()
 		must(err)
 		trs = append(trs, tr)
 	}
-	for i, ft := range f.threads {
-		must(trs[i].Load(ft.ctx))
-		k := byTID[ft.tid]
-		if ft.dead {
-			k = &kernel.Thread{TID: ft.tid, State: kernel.Dead, Proc: byTID[f.threads[i+1].tid].Proc}
-		}
-		if k == nil {
-			must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
-		}
-		th := n.addThread(k, trs[i])
+	for i, ft := range threads {
+		th := n.loadThread(threads, i, trs[i], byTID)
 		if i == 0 || ft.alt != (kernel.AltStack{}) {
 			n.setAltStack(th, ft.alt)
 		}
 	}
+}
+
+// loadThread makes a real thread thread i of a process.
+func (n *Node) loadThread(threads frozenThreads, i int, tr *tracee.Thread, byTID map[int]*kernel.Thread) *thread {
+	ft := threads[i]
+	must(tr.Load(ft.ctx))
+	k := byTID[ft.tid]
+	if ft.dead {
+		k = &kernel.Thread{TID: ft.tid, State: kernel.Dead, Proc: byTID[threads[i+1].tid].Proc}
+	}
+	if k == nil {
+		must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
+	}
+	return n.addThread(k, tr)
 }
 
 // setAltStack gives a rebuilt thread its alternate signal stack.
@@ -265,16 +287,9 @@ const (
 	ssDisable = 2
 )
 
-// Drop ends the frozen processes.
+// Drop ends the frozen processes, unless other checkpoints need them.
 func (c *Checkpoint) Drop() error {
-	var first error
-	for _, f := range c.procs {
-		if err := tracee.Kill([]*tracee.Thread{f.copy}); err != nil && first == nil {
-			first = err
-		}
-		f.copy.Release()
-	}
-	c.procs = nil
+	first := c.forks.leave()
 	for _, fd := range c.carried {
 		if err := unix.Close(fd); err != nil && first == nil {
 			first = err

@@ -88,7 +88,7 @@ func TestSealedArea(t *testing.T) {
 // A 32-bit program that another one executes is refused and ends; the other one goes on.
 func TestProgramOf32Bits(t *testing.T) {
 	const source = ".globl _start\n_start: mov $1, %eax\n mov $7, %ebx\n int $0x80\n"
-	for _, kind := range []string{"-static", "-pie"} {
+	for _, kind := range []string{"-static", "-static-pie"} {
 		n := started(t, "/bin/sh", "-c", "cp /spec/p .; ./p; echo $?")
 		program := filepath.Join(t.TempDir(), "p")
 		gcc := exec.Command("gcc", "-m32", "-nostdlib", kind, "-x", "assembler", "-o", program, "-")

@@ -29,9 +29,7 @@ var records = sync.OnceValue(kernel.Codec[record])
 // Encode returns the checkpoint as bytes, but for its processes.
 func (c *Checkpoint) Encode() ([]byte, error) {
 	r := &record{state: c.state.Copy()}
-	for _, p := range c.procs {
-		r.procs = append(r.procs, p.threads)
-	}
+	r.procs = append(r.procs, c.threads...)
 	b, err := records().Encode(r)
 	if err != nil {
 		return nil, fmt.Errorf("node %s: encode a checkpoint: %w", c.cfg.Name, err)
@@ -51,10 +49,7 @@ func (c *Checkpoint) ThawAs(b []byte) (n *Node, err error) {
 	}
 	defer c.recoverTool(&err)
 	as := *c
-	as.procs = nil
-	for i, p := range c.procs {
-		as.procs = append(as.procs, &frozen{copy: p.copy, threads: r.procs[i]})
-	}
+	as.threads = r.procs
 	n = &Node{setup: c.setup, home: c.home}
 	n.home.users++
 	n.inhabit(&as, r.state)
@@ -66,8 +61,8 @@ func (c *Checkpoint) fits(r *record) error {
 	if r.state == nil || r.state.k == nil || len(r.state.k.Carried) != len(c.carried) {
 		return errors.New("it has other files on their way between processes")
 	}
-	if !slices.EqualFunc(c.procs, r.procs, func(p *frozen, threads frozenThreads) bool {
-		return slices.EqualFunc(p.threads, threads, func(a, b frozenThread) bool { return a.tid == b.tid && a.dead == b.dead && b.ctx != nil })
+	if !slices.EqualFunc(c.threads, r.procs, func(ours, threads frozenThreads) bool {
+		return slices.EqualFunc(ours, threads, func(a, b frozenThread) bool { return a.tid == b.tid && a.dead == b.dead && b.ctx != nil })
 	}) {
 		return errors.New("it has other processes and threads")
 	}

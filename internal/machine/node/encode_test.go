@@ -162,7 +162,7 @@ func TestDecodedElsewhere(t *testing.T) {
 	if _, err := other.ThawAs(b); err == nil {
 		t.Error("a node was thawed with the processes of another one")
 	}
-	if err := m.Restore(c); err == nil {
+	if _, err := m.Restore(c); err == nil {
 		t.Error("a node was restored to a checkpoint of another one")
 	}
 }

@@ -99,9 +99,12 @@ func belowStack(th *thread, size int) uint64 { return (th.tr.SP() - 256 - uint64
 // confine puts the filter in force and takes the descriptor with which the first
 // process was started. All other processes come from those that were confined.
 func (n *Node) confine(th *thread) {
-	memory := slices.ContainsFunc(sys.TakesMemory, func(nr int) bool { return n.failing[nr] != nil })
-	at := belowStack(th, len(sandbox.Filter(0, memory)))
-	prog := sandbox.Filter(at, memory)
+	stops := sandbox.Stops{
+		Memory: slices.ContainsFunc(sys.TakesMemory, func(nr int) bool { return n.failing[nr] != nil }),
+		Drops:  n.cfg.Pages,
+	}
+	at := belowStack(th, len(sandbox.Filter(0, stops)))
+	prog := sandbox.Filter(at, stops)
 	if e := th.tr.WriteMem(at, prog); e != 0 {
 		must(fmt.Errorf("thread %d: write to the new stack: %w", th.k.TID, e))
 	}

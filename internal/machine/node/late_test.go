@@ -107,7 +107,7 @@ func TestRealSystemsAsLateCopies(t *testing.T) {
 		t.Run(sys.example, func(t *testing.T) {
 			s := realSystem(t, sys.example)
 			var nodes []*recorded
-			steps := natural(t, s, sys.most, true, func(n *node.Node) member {
+			steps := natural(t, s, sys.most, node.Config{TraceCalls: true}, func(n *node.Node) member {
 				nodes = append(nodes, &recorded{Node: n, t: t, every: sys.every})
 				return nodes[len(nodes)-1]
 			})

@@ -52,6 +52,7 @@ func (th *thread) PeekMem(addr uint64, b []byte) kernel.Errno {
 
 func (th *thread) PokeMem(addr uint64, b []byte) kernel.Errno {
 	th.n.step.memory.note(b)
+	th.n.paging.unsteady() // the program may have no right to write there
 	return th.tr.Poke(addr, b)
 }
 
@@ -64,6 +65,7 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
 	th.n.layout.forget()
+	th.n.paging.gives(th, nr, args)
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

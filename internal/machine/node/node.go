@@ -41,6 +41,9 @@ type Config struct {
 	// Seen is what nodes were first shown of the host's files, by all nodes of the system together; nil: they are
 	// shown what is there.
 	Seen *hostfiles.Seen
+	// Pages: checkpoints are pages, where that is possible, and the node goes back to them in place; else they are
+	// forks.
+	Pages bool
 	// Logs asks for the log of all that is done to the node's files (Log).
 	Logs bool
 }
@@ -63,6 +66,7 @@ type Node struct {
 	held    mappedFiles
 	watch   *watchdog.Watchdog
 	layout  layout
+	paging  paging
 	step    step
 }
 
@@ -208,15 +212,22 @@ func (n *Node) Close() (err error) {
 	return first
 }
 
+// hide says that the file tree does not show the node's files any more.
+func (n *Node) hide() {
+	if n.home.shows != n {
+		return
+	}
+	if n.home.users > 1 {
+		n.captureFiles() // the others' states are told from this one
+	}
+	n.home.shows = nil
+}
+
 // leave ends the node's processes, and gives up what it holds of the host's besides its home.
 func (n *Node) leave() error {
 	n.letGo(nil)
-	if n.home.shows == n {
-		if n.home.users > 1 {
-			n.captureFiles() // the others' states are told from this one
-		}
-		n.home.shows = nil
-	}
+	n.hide()
+	n.paging.close()
 	procs := map[*tracee.Process][]*tracee.Thread{}
 	for _, th := range n.threads {
 		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
@@ -241,6 +252,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	in.At = n.drift().local(in.At)
 	n.step = step{memory: hashMemory(n.cfg.TraceCalls), course: ariadne.NewCourse(&in), fate: n.fateOf(&in)}
 	n.enter()
+	n.paging.begins()
 	if n.interrupted() {
 		return out, ariadne.ErrInterrupted
 	}

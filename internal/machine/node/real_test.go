@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path"
 	"runtime"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
@@ -25,18 +27,25 @@ import (
 type renewed struct {
 	*node.Node
 	as string // "": as itself; else one of renewals
+	// restored counts how often it was restored, and how often of these in place.
+	restored, inPlace int
+	// every: so many restores in place apart it is compared with a copy.
+	every int
 }
 
 // renewals are how it goes on: as a copy of its checkpoint; as one that was encoded; as itself, restored to what it was
-// before the step, which it then takes once more.
-var renewals = []string{"thawed", "decoded", "restored"}
+// before the step, which it then takes once more; so, in place.
+var renewals = []string{"thawed", "decoded", "restored", asInPlace}
+
+const asInPlace = "restored in place"
 
 func (r *renewed) Apply(in ariadne.Input) (out ariadne.Output, err error) {
-	if r.as == "restored" && r.SwitchedOn() {
+	again := r.as == "restored" || r.as == asInPlace
+	if again && r.SwitchedOn() {
 		return r.again(in)
 	}
 	out, err = r.Node.Apply(in)
-	if err != nil || r.as == "" || r.as == "restored" || out.Done {
+	if err != nil || r.as == "" || again || out.Done {
 		return out, err
 	}
 	c, err := r.Freeze()
@@ -76,8 +85,21 @@ func (r *renewed) again(in ariadne.Input) (out ariadne.Output, err error) {
 	if err != nil {
 		return out, err
 	}
-	if err := r.Restore(c); err != nil {
+	ok, err := r.Restore(c)
+	if err != nil {
 		return out, err
+	}
+	if r.restored++; ok {
+		r.inPlace++
+		if r.inPlace%r.every == 0 {
+			differs, err := r.Differences(c)
+			if err != nil {
+				return out, err
+			}
+			if len(differs) > 0 {
+				return out, fmt.Errorf("restored in place it is not what a copy is: %s", differs[0])
+			}
+		}
 	}
 	if out, err = r.Node.Apply(in); err == nil && out.Digest != first.Digest {
 		err = fmt.Errorf("once more it does %+v, not %+v", out, first)
@@ -93,7 +115,7 @@ type member interface {
 
 // natural runs a system along its natural schedule, no more than most steps, and returns
 // each step's name and digest. wrap makes its members, which are closed when the test ends.
-func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.Node) member) (steps []string) {
+func natural(t *testing.T, s *spec.Spec, most int, c node.Config, wrap func(*node.Node) member) (steps []string) {
 	t.Helper()
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {
@@ -103,7 +125,8 @@ func natural(t *testing.T, s *spec.Spec, most int, calls bool, wrap func(*node.N
 	var automata []ariadne.Automaton
 	for i := range s.Nodes {
 		d := &s.Nodes[i]
-		m := wrap(node.Start(node.Config{Machine: machines.Of(s, i, uint64(i)+1), TraceCalls: calls}))
+		c.Machine = machines.Of(s, i, uint64(i)+1)
+		m := wrap(node.Start(c))
 		t.Cleanup(func() {
 			if err := m.Close(); err != nil {
 				t.Error(err)
@@ -157,7 +180,22 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 			s := realSystem(t, example)
 			run := func(name, as string) (steps []string) {
 				t.Run(name, func(t *testing.T) {
-					steps = natural(t, s, math.MaxInt, false, func(n *node.Node) member { return &renewed{n, as} })
+					var all []*renewed
+					steps = natural(t, s, math.MaxInt, node.Config{Pages: as == asInPlace}, func(n *node.Node) member {
+						r := &renewed{Node: n, as: as, every: 8}
+						all = append(all, r)
+						return r
+					})
+					restored, inPlace := 0, 0
+					for _, r := range all {
+						restored, inPlace = restored+r.restored, inPlace+r.inPlace
+					}
+					if restored > 0 {
+						t.Logf("restored %d times, %d of these in place", restored, inPlace)
+					}
+					if as == asInPlace && inPlace < restored/2 && node.CanFollow() {
+						t.Errorf("most were not restored in place")
+					}
 				})
 				return steps
 			}
@@ -173,5 +211,36 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 			}
 			t.Logf("%d steps", len(want))
 		})
+	}
+}
+
+// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it does undisturbed
+// when it is brought back after each step, in place where nothing but memory has changed and by a copy elsewhere.
+func TestInPlaceWhateverChanges(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-pthread", "-o", path.Join(dir, "changes"), "testdata/changes.c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if err := os.WriteFile(path.Join(dir, "spec.yaml"), []byte("name: changes\nnodes:\n  - {name: a, command: [./changes], client: true}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, err := spec.Read(path.Join(dir, "spec.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r *renewed
+	run := func(as string) []string {
+		return natural(t, s, math.MaxInt, node.Config{Pages: as == asInPlace}, func(n *node.Node) member {
+			r = &renewed{Node: n, as: as, every: 1}
+			return r
+		})
+	}
+	want, got := run(""), run(asInPlace)
+	if !slices.Equal(got, want) {
+		t.Errorf("it does\n%s\nand undisturbed\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	t.Logf("%d steps, restored %d times, %d of these in place", len(got), r.restored, r.inPlace)
+	if len(want) < 80 || node.CanFollow() && (r.inPlace < 10 || r.inPlace == r.restored) {
+		t.Errorf("%d steps, restored %d times, %d of these in place", len(want), r.restored, r.inPlace)
 	}
 }

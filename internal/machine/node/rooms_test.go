@@ -44,7 +44,8 @@ var rooms = map[string][]string{
 	"stream":      {"digest.go"},
 	"memoryHash":  {"digest.go"},
 	"layout":      {"backing.go"},
-	"frozen":      {"checkpoint.go", "encode.go"},
+	"paging":      {"paging.go"},
+	"forks":       {"checkpoint.go", "paging.go"},
 	"ways":        {"vary.go"},
 	"probing":     {"probe.go", "look.go"},
 	"probed":      {"probe.go"},
@@ -74,7 +75,8 @@ var rooms = map[string][]string{
 	"home.told":        {"asked.go", "node.go"},
 	"home.used":        {"clock.go", "home.go", "machine.go"},
 	"Node.held":        {"mapped.go"},
-	"Node.layout":      {"backing.go", "call.go", "machine.go"},
+	"Node.layout":      {"backing.go", "call.go", "machine.go", "paging.go"},
+	"Node.paging":      {"call.go", "function.go", "machine.go", "node.go", "paging.go", "process.go"},
 }
 
 // common are fields that any file may use, by type.

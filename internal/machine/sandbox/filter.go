@@ -28,15 +28,34 @@ func argumentHigh(i uint32) bpf.Instruction {
 // x32Bit marks the calls of the x32 ABI.
 const x32Bit = 0x40000000
 
-// filters are the system-call filters, assembled from the table once each: the usual one, and one
-// that stops at all calls that take memory.
-var filters = [2]func() []bpf.RawInstruction{
-	sync.OnceValue(func() []bpf.RawInstruction { return assemble(sys.Table[:]) }),
-	sync.OnceValue(func() []bpf.RawInstruction { return assemble(stopAtMemory(sys.Table[:])) }),
+// Stops are calls that stop though they may run without.
+type Stops struct {
+	Memory bool // all calls that take memory
+	Drops  bool // madvise that drops what pages hold; such a stop is a Quiet one
 }
 
-func assemble(table []sys.Row) []bpf.RawInstruction {
-	raw, err := bpf.Assemble(filterProgram(table))
+// Quiet is what a stop is marked by that is for Ariadne alone: its program is to notice nothing of it, not even in
+// how much time passes.
+const Quiet = 1
+
+// filters are the system-call filters, assembled from the table once each.
+var filters sync.Map // by Stops: []bpf.RawInstruction
+
+func filterWith(s Stops) []bpf.RawInstruction {
+	if f, ok := filters.Load(s); ok {
+		return f.([]bpf.RawInstruction)
+	}
+	table := sys.Table[:]
+	if s.Memory {
+		table = stopAtMemory(table)
+	}
+	raw := assemble(table, s.Drops)
+	filters.Store(s, raw)
+	return raw
+}
+
+func assemble(table []sys.Row, drops bool) []bpf.RawInstruction {
+	raw, err := bpf.Assemble(filterProgram(table, drops))
 	if err != nil {
 		panic("sandbox: " + err.Error())
 	}
@@ -57,12 +76,9 @@ func stopAtMemory(table []sys.Row) []sys.Row {
 //
 // It is for the process that Start or Join returned, before its first instruction:
 // Start itself cannot put it in force, for then the exec would need a way through it,
-// which programs would find too. memory: it stops at all calls that take memory.
-func Filter(addr uint64, memory bool) []byte {
-	raw := filters[0]()
-	if memory {
-		raw = filters[1]()
-	}
+// which programs would find too.
+func Filter(addr uint64, stops Stops) []byte {
+	raw := filterWith(stops)
 	le := binary.LittleEndian
 	const header = 16
 	b := le.AppendUint64(le.AppendUint64(nil, uint64(len(raw))), addr+header)
@@ -75,13 +91,15 @@ func Filter(addr uint64, memory bool) []byte {
 var (
 	allow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 	trace = bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE}
+	quiet = bpf.RetConstant{Val: unix.SECCOMP_RET_TRACE | Quiet}
 	trap  = bpf.RetConstant{Val: unix.SECCOMP_RET_TRAP}
 	nosys = bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)}
 )
 
 // elsewhere lets a call pass whose first two arguments, address and length, name memory
 // that is surely none of Ariadne's. At some others it stops, and the handler looks again.
-func elsewhere() []bpf.Instruction {
+// pass is what lets it pass.
+func elsewhere(pass bpf.Instruction) []bpf.Instruction {
 	const (
 		high = area.Base >> 32
 		low  = area.Base & 0xffffffff
@@ -94,7 +112,7 @@ func elsewhere() []bpf.Instruction {
 		bpf.JumpIf{Cond: bpf.JumpGreaterOrEqual, Val: high - 1, SkipTrue: 14}, // trace
 		argumentHigh(1),
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 12}, // trace
-		allow,
+		pass,
 		// The upper halves are equal: the lower ones decide.
 		argumentHigh(1),
 		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0, SkipTrue: 9}, // trace
@@ -106,7 +124,7 @@ func elsewhere() []bpf.Instruction {
 		bpf.ALUOpX{Op: bpf.ALUOpAdd},
 		bpf.JumpIfX{Cond: bpf.JumpLessThan, SkipTrue: 2},             // an overflow: trace
 		bpf.JumpIf{Cond: bpf.JumpGreaterThan, Val: low, SkipTrue: 1}, // trace
-		allow,
+		pass,
 		trace,
 	}
 }
@@ -117,10 +135,19 @@ func stopIf(cond bpf.JumpTest, val uint32) []bpf.Instruction {
 }
 
 // sometimes are what decides about the calls that run without a stop when their arguments say so.
-func sometimes() map[sys.Runs][]bpf.Instruction {
+func sometimes(drops bool) map[sys.Runs][]bpf.Instruction {
 	advice := []bpf.Instruction{argument(2)}
 	for _, a := range sys.StopsAdvice {
 		advice = append(advice, stopIf(bpf.JumpEqual, a)...)
+	}
+	if drops {
+		dropping := elsewhere(quiet)
+		for i, a := range sys.DropsAdvice {
+			last := len(sys.DropsAdvice) - 1 - i
+			advice = append(advice, bpf.JumpIf{Cond: bpf.JumpEqual, Val: a, SkipTrue: uint8(last + 1)})
+		}
+		advice = append(advice, bpf.Jump{Skip: uint32(len(dropping))})
+		advice = append(advice, dropping...)
 	}
 	// Anonymous private memory where there is none yet.
 	mmap := []bpf.Instruction{argument(3)}
@@ -139,10 +166,10 @@ func sometimes() map[sys.Runs][]bpf.Instruction {
 	base = append(base, stopIf(bpf.JumpLessThan, sys.ArchSetGS)...)
 	base = append(base, stopIf(bpf.JumpGreaterThan, sys.ArchGetGS)...)
 	return map[sys.Runs][]bpf.Instruction{
-		sys.Elsewhere:          elsewhere(),
-		sys.MovedElsewhere:     append(mremap, elsewhere()...),
-		sys.AdvisedElsewhere:   append(advice, elsewhere()...),
-		sys.AnonymousElsewhere: append(mmap, elsewhere()...),
+		sys.Elsewhere:          elsewhere(allow),
+		sys.MovedElsewhere:     append(mremap, elsewhere(allow)...),
+		sys.AdvisedElsewhere:   append(advice, elsewhere(allow)...),
+		sys.AnonymousElsewhere: append(mmap, elsewhere(allow)...),
 		sys.OnSegment:          append(base, allow),
 	}
 }
@@ -152,7 +179,7 @@ func sometimes() map[sys.Runs][]bpf.Instruction {
 //
 // Calls of 32-bit and x32 programs raise SIGSYS, at which they are refused: their numbers
 // mean other calls, and a stop does not tell of which kind a call is.
-func filterProgram(table []sys.Row) []bpf.Instruction {
+func filterProgram(table []sys.Row, drops bool) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: dataArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AUDIT_ARCH_X86_64, SkipTrue: 1},
@@ -175,7 +202,7 @@ func filterProgram(table []sys.Row) []bpf.Instruction {
 			}
 		}
 	}
-	some := sometimes()
+	some := sometimes(drops)
 	for nr, row := range table {
 		if body := some[row.Runs]; body != nil {
 			decide(nr, body...)

@@ -283,6 +283,15 @@ func (t *Thread) storeRegs() error {
 	return nil
 }
 
+// Mark is what the filter has marked the stop with at which the thread stands.
+func (t *Thread) Mark() (uint, error) {
+	m, err := unix.PtraceGetEventMsg(t.TID)
+	if err != nil {
+		return 0, fmt.Errorf("ptrace %d: event message: %w", t.TID, err)
+	}
+	return m, nil
+}
+
 // Continue lets a thread run that has its registers as they should be. sig is
 // delivered at a Signal stop.
 func (t *Thread) Continue(sig unix.Signal) error { return t.resume(unix.PTRACE_CONT, int(sig)) }

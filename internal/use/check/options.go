@@ -74,6 +74,7 @@ type Search struct {
 	Audit         float64 // share of new transitions to execute twice
 	Fresh         bool    // neither begin with what earlier checks of the spec have come upon, nor keep anything for later ones
 	NoMemo        bool    // execute every transition whenever it is needed
+	InPlace       bool    // nodes go back to checkpoints in place, where that is possible
 	NoCheckpoints bool    // reach every local state from the node's start
 	Checkpoints   int     // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what

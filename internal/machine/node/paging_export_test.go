@@ -1,0 +1,69 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+)
+
+// Differences says what of the processes of a node that was restored differs from those of a copy that goes on from
+// the same checkpoint: mappings, memory, registers, descriptors.
+func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
+	m, err := c.Thaw()
+	if err != nil {
+		return nil, err
+	}
+	for i, p := range n.processes() {
+		q := m.processes()[i]
+		x, y := p.threads[0], q.threads[0]
+		if x.maps() != y.maps() {
+			all = append(all, fmt.Sprintf("process %d has the mappings\n%s and not\n%s", i, x.maps(), y.maps()))
+		}
+		for line := range bytes.Lines([]byte(y.maps())) {
+			const huge = 64 << 20 // what Go and others reserve is mostly empty
+			if v, ok := parseMapping(line); ok && !v.shared && v.end-v.start <= huge {
+				all = append(all, memoryDiffers(x, y, v)...)
+			}
+		}
+		for k := range p.threads {
+			a, err1 := p.threads[k].tr.Save()
+			b, err2 := q.threads[k].tr.Save()
+			if err1 != nil || err2 != nil {
+				return nil, fmt.Errorf("registers: %v, %v", err1, err2)
+			}
+			if *a.Registers() != *b.Registers() || !bytes.Equal(a.Extended(), b.Extended()) || p.threads[k].tr.SigMask() != q.threads[k].tr.SigMask() {
+				all = append(all, fmt.Sprintf("thread %d of process %d has the registers %+v and not %+v", k, i, a.Registers(), b.Registers()))
+			}
+		}
+		if a, b := descriptorsOf(x), descriptorsOf(y); a != b {
+			all = append(all, fmt.Sprintf("process %d has the descriptors %s and not %s", i, a, b))
+		}
+	}
+	return all, m.Close()
+}
+
+func memoryDiffers(x, y *thread, v mapping) (all []string) {
+	const most = 64 * pageSize
+	for at, step := v.start, uint64(0); at < v.end; at += step {
+		step = min(most, v.end-at)
+		p, q := make([]byte, step), make([]byte, step)
+		if e, f := x.tr.Peek(at, p), y.tr.Peek(at, q); e != f || !bytes.Equal(p, q) {
+			all = append(all, fmt.Sprintf("memory from %#x to %#x (%v, %v)", at, at+step, e, f))
+		}
+	}
+	return all
+}
+
+func descriptorsOf(th *thread) string {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", th.tr.PID))
+	all := fmt.Sprint(err)
+	for _, e := range entries {
+		all += " " + e.Name()
+	}
+	return all
+}
+
+// CanFollow reports whether this machine tells which pages are written, as far as is known.
+func CanFollow() bool { return !cannotFollow.Load() }

@@ -1,0 +1,182 @@
+//go:build linux
+
+package tracee
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// Which pages of a process are written can be known without stopping it: userfaultfd protects them in
+// its asynchronous mode, in which Linux takes the protection from a page that is written and tells
+// nobody, and the ioctl PAGEMAP_SCAN lists the pages that have none and protects them again. Both
+// are in Linux 6.7 and later.
+
+// PageSize is the size of a page, in bytes.
+const PageSize = 4096
+
+// A Range is a part of a process's memory, from its first byte up to one that does not belong to it.
+type Range struct{ Start, End uint64 }
+
+// Pages knows which pages of a process were written since it was asked last. It holds two descriptors.
+type Pages struct {
+	uffd    int
+	pagemap *os.File
+	pid     int
+	buffer  [256]pageRegion
+}
+
+// ErrNoPages is the cause of errors of FollowPages where Linux cannot do it, or does not let us.
+var ErrNoPages = errors.New("written pages cannot be followed")
+
+// FollowPages follows the pages of the process of t, which stands in a call. Nothing is followed before Add.
+func (t *Thread) FollowPages() (*Pages, error) {
+	const userModeOnly = 1 // UFFD_USER_MODE_ONLY: any user may have it
+	fd, err := t.Inject(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK|userModeOnly)
+	if err != nil {
+		return nil, err
+	}
+	if fd < 0 {
+		return nil, fmt.Errorf("%w: userfaultfd: %w", ErrNoPages, unix.Errno(-fd))
+	}
+	ours, err := t.HostFD(int(fd))
+	if v, e := t.Inject(unix.SYS_CLOSE, uint64(fd)); e != nil || v != 0 {
+		return nil, fmt.Errorf("tracee %d: close a descriptor of ours: %w", t.TID, errors.Join(e, unix.Errno(-v)))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("tracee %d: userfaultfd: %w", t.TID, err)
+	}
+	p := &Pages{uffd: ours, pid: t.PID}
+	api := uffdAPI{api: 0xaa, features: uffdFeatureWPAsync}
+	if e := ioctl(p.uffd, uffdioAPI, unsafe.Pointer(&api)); e != 0 {
+		p.Close()
+		return nil, fmt.Errorf("%w: userfaultfd in asynchronous mode: %w", ErrNoPages, e)
+	}
+	if p.pagemap, err = os.Open(fmt.Sprintf("/proc/%d/pagemap", t.PID)); err != nil {
+		p.Close()
+		return nil, fmt.Errorf("%w: %w", ErrNoPages, err)
+	}
+	return p, nil
+}
+
+// Add has the pages of a mapping followed, all of which count as written. What is followed already may be
+// added again.
+func (p *Pages) Add(r Range) error {
+	reg := uffdRegister{start: r.Start, length: r.End - r.Start, mode: uffdRegisterModeWP}
+	if e := ioctl(p.uffd, uffdioRegister, unsafe.Pointer(&reg)); e != 0 {
+		return fmt.Errorf("process %d: follow pages from %#x to %#x: %w", p.pid, r.Start, r.End, e)
+	}
+	return nil
+}
+
+// ErrNotFollowed is the cause of an error of Written where pages are not followed.
+var ErrNotFollowed = errors.New("pages that are not followed")
+
+// Written calls f with the ranges of pages that were written, in ascending order, of a range since it was last asked
+// for; f may be nil. A page that the process has given back (madvise) is not among them.
+func (p *Pages) Written(in Range, f func(Range)) error {
+	a := scanArg{size: uint64(unsafe.Sizeof(scanArg{})), flags: scanProtect | scanCheck, start: in.Start, end: in.End,
+		vec: uint64(uintptr(unsafe.Pointer(&p.buffer[0]))), vecLen: uint64(len(p.buffer)),
+		mask: pageIsWritten, returned: pageIsWritten}
+	for {
+		n, _, e := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&a)))
+		if e == unix.EPERM {
+			return fmt.Errorf("process %d, from %#x to %#x: %w", p.pid, in.Start, in.End, ErrNotFollowed)
+		}
+		if e != 0 {
+			return fmt.Errorf("process %d: which pages are written: %w", p.pid, e)
+		}
+		if f != nil {
+			for _, r := range p.buffer[:n] {
+				f(Range{r.start, r.end})
+			}
+		}
+		if a.walkEnd >= in.End || int(n) < len(p.buffer) {
+			return nil
+		}
+		a.start = a.walkEnd
+	}
+}
+
+// PID is the real id of the process.
+func (p *Pages) PID() int { return p.pid }
+
+// Close ends it. The process goes on unprotected.
+func (p *Pages) Close() {
+	unix.Close(p.uffd)
+	if p.pagemap != nil {
+		p.pagemap.Close()
+	}
+}
+
+func ioctl(fd int, req uintptr, arg unsafe.Pointer) unix.Errno {
+	_, _, e := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), req, uintptr(arg))
+	return e
+}
+
+// From include/uapi/linux/userfaultfd.h and fs.h.
+const (
+	uffdioAPI          = 0xc018aa3f
+	uffdioRegister     = 0xc020aa00
+	uffdFeatureWPAsync = 1 << 15
+	uffdRegisterModeWP = 1 << 1
+
+	pagemapScan   = 0xc0606610
+	scanProtect   = 1 << 0 // PM_SCAN_WP_MATCHING
+	scanCheck     = 1 << 1 // PM_SCAN_CHECK_WPASYNC
+	pageIsWritten = 1 << 1
+)
+
+type uffdAPI struct{ api, features, ioctls uint64 }
+
+type uffdRegister struct{ start, length, mode, ioctls uint64 }
+
+type pageRegion struct{ start, end, categories uint64 }
+
+type scanArg struct {
+	size, flags, start, end, walkEnd, vec, vecLen, maxPages uint64
+	inverted, mask, anyOf, returned                         uint64
+}
+
+// most is how many pages one call reads or writes (UIO_MAXIOV).
+const most = 1024
+
+// ReadPages fills each page of a list from the process's memory at its address. EFAULT: one is not there.
+func (t *Thread) ReadPages(at []uint64, to []*[PageSize]byte) unix.Errno {
+	return t.pagesIO(unix.SYS_PROCESS_VM_READV, at, to)
+}
+
+// WritePages stores each page of a list at its address. EFAULT: one is not there, or the process may not write to it.
+func (t *Thread) WritePages(at []uint64, from []*[PageSize]byte) unix.Errno {
+	return t.pagesIO(unix.SYS_PROCESS_VM_WRITEV, at, from)
+}
+
+func (t *Thread) pagesIO(nr uintptr, at []uint64, pages []*[PageSize]byte) unix.Errno {
+	local, remote := make([]unix.Iovec, 0, min(len(at), most)), make([][2]uint64, 0, min(len(at), most))
+	for len(at) > 0 {
+		n := min(len(at), most)
+		local, remote = local[:0], remote[:0]
+		for i := range n {
+			local = append(local, unix.Iovec{Base: &pages[i][0], Len: PageSize})
+			if k := len(remote) - 1; k >= 0 && remote[k][0]+remote[k][1] == at[i] {
+				remote[k][1] += PageSize
+				continue
+			}
+			remote = append(remote, [2]uint64{at[i], PageSize})
+		}
+		done, _, e := unix.Syscall6(nr, uintptr(t.PID), uintptr(unsafe.Pointer(&local[0])), uintptr(n),
+			uintptr(unsafe.Pointer(&remote[0])), uintptr(len(remote)), 0)
+		if e != 0 {
+			return e
+		}
+		if int(done) != n*PageSize {
+			return unix.EFAULT
+		}
+		at, pages = at[n:], pages[n:]
+	}
+	return 0
+}
