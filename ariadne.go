@@ -101,8 +101,9 @@ const (
 	// App is no protocol either. A message of it is an event that a program of the node tells of
 	// (/dev/ariadne). It is from and to that node, arrives when it was sent, and never gets lost.
 	App Protocol = 254
-	// Disk is no protocol either. A message of it is the end of a sync of the node's that takes time. It is
-	// from and to that node, arrives Message.After() later than it was sent, and never gets lost.
+	// Disk is no protocol either. A message of it is the end of a sync of the node's that takes
+	// time. It is from and to that node, arrives Message.After() later than it was sent, and never
+	// gets lost.
 	Disk Protocol = 253
 )
 
@@ -133,8 +134,9 @@ type Flow struct {
 	Epoch int
 }
 
-// OwnFlow is the flow of the events of a node's programs (App), or of its slow syncs (Disk). addr is the node's
-// first address, or the zero Addr; epoch counts how often the machine was switched on before.
+// OwnFlow is the flow of the events of a node's programs (App), or of its slow syncs (Disk). addr
+// is the node's first address, or the zero Addr; epoch counts how often the machine was switched on
+// before.
 func OwnFlow(p Protocol, addr netip.Addr, epoch int) Flow {
 	a := netip.AddrPortFrom(addr, 0)
 	return Flow{Proto: p, Src: a, Dst: a, Epoch: epoch}
@@ -145,12 +147,13 @@ func OwnFlow(p Protocol, addr netip.Addr, epoch int) Flow {
 type Message struct {
 	From, To NodeID
 	Flow     Flow
-	Group    netip.Addr // the multicast or broadcast address of a datagram that each receiver gets for itself
-	Seq      int        // position on its Flow, from 1
-	Flags    Flags
-	Window   int // bytes; with WND. Of Disk: how long the sync takes, in ns
-	Data     []byte
-	Sent     Time // the sender's clock
+	// the multicast or broadcast address of a datagram that each receiver gets for itself
+	Group  netip.Addr
+	Seq    int // position on its Flow, from 1
+	Flags  Flags
+	Window int // bytes; with WND. Of Disk: how long the sync takes, in ns
+	Data   []byte
+	Sent   Time // the sender's clock
 }
 
 // After is how much later than it was sent a message to the node itself arrives.
@@ -195,8 +198,8 @@ type Input struct {
 	Draw *Draw // or nil
 }
 
-// LogLine is one line that a node wrote to standard output or standard error, or by which a program asserts something on
-// /dev/ariadne.
+// LogLine is one line that a node wrote to standard output or standard error, or by which a program
+// asserts something on /dev/ariadne.
 type LogLine struct {
 	At     Time
 	Stream int // 1 standard output, 2 standard error, Exposed
@@ -249,8 +252,8 @@ type CallRecord struct {
 	Hash    uint64
 }
 
-// Output is all that a node does in one step: what it has done, which stands here, and three groups of
-// fields by who may rely on them. Each field is in one of the groups or among those here.
+// Output is all that a node does in one step: what it has done, which stands here, and three groups
+// of fields by who may rely on them. Each field is in one of the groups or among those here.
 type Output struct {
 	Calls int // emulated system calls in this step
 	// Places are the visible operations of the step at which something else could have
@@ -259,8 +262,8 @@ type Output struct {
 	Places   []Place
 	Messages []Message
 	Logs     []LogLine
-	// Exposures are what the node exposes from some moment of the step on, and Notices what Ariadne has found
-	// in it, both in order. Neither is among Logs.
+	// Exposures are what the node exposes from some moment of the step on, and Notices what Ariadne
+	// has found in it, both in order. Neither is among Logs.
 	Exposures []Shown
 	Notices   []Notice
 	Exits     []Exit
@@ -279,8 +282,8 @@ type Output struct {
 	// Refusals are what its programs asked for in this step and did not get, by
 	// name and program.
 	Refusals []Refusal
-	// Lost says what a loss of power has taken from the node's files, operation by operation. LeftOut is
-	// how many more images of the disk there could be than it was given a choice among.
+	// Lost says what a loss of power has taken from the node's files, operation by operation.
+	// LeftOut is how many more images of the disk there could be than it was given a choice among.
 	Lost    []string
 	LeftOut int
 
@@ -289,8 +292,8 @@ type Output struct {
 	Passing
 }
 
-// Left is what a step has left of the node. All of it is in the name of the local state that the node has
-// reached, where that is by content, and nothing else is.
+// Left is what a step has left of the node. All of it is in the name of the local state that the
+// node has reached, where that is by content, and nothing else is.
 type Left struct {
 	Clock    Time   // the node's clock at the end of the step
 	Deadline Time   // its earliest pending timer, or Never
@@ -319,13 +322,14 @@ type Left struct {
 	// clock has passed.
 	Down Down
 	Back Time
-	// Ready: at the end of the step the node is what others may wait for before they are switched on. It need
-	// not say so again.
+	// Ready: at the end of the step the node is what others may wait for before they are switched
+	// on. It need not say so again.
 	Ready bool
 }
 
-// Noted is what is recorded with a step and does not depend on the node's state and its input alone, or is there on demand. It is
-// remembered and encoded, and the digest does not cover it: two executions of the step may differ in it.
+// Noted is what is recorded with a step and does not depend on the node's state and its input
+// alone, or is there on demand. It is remembered and encoded, and the digest does not cover it: two
+// executions of the step may differ in it.
 type Noted struct {
 	// CallTrace is the stream of calls that Digest covers; nil unless the
 	// automaton was asked to record it. It is there to find the first call in
@@ -342,20 +346,22 @@ type Noted struct {
 	// Files are what the node has learnt of the host's files, by path, each told once: in
 	// the step in which it first asked.
 	Files []File
-	// Unsynced: a loss of power at the end of the step would take something from the machine's disks. Nodes say so
-	// where the spec has a budget for such losses, and may not say it of what was stored through mappings.
+	// Unsynced: a loss of power at the end of the step would take something from the machine's
+	// disks. Nodes say so where the spec has a budget for such losses, and may not say it of what
+	// was stored through mappings.
 	Unsynced bool
 }
 
-// Passing is what a node tells who has just given it the input. It is not encoded: who reads an output
-// knows nothing of it.
+// Passing is what a node tells who has just given it the input. It is not encoded: who reads an
+// output knows nothing of it.
 type Passing struct {
-	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks, when they are not nil, are all that
-	// the step has looked at of what they held when the machine was last switched on.
+	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks,
+	// when they are not nil, are all that the step has looked at of what they held when the machine
+	// was last switched on.
 	Disks Disks
 	Looks []Look
-	// Others are what the step would have come to had it taken other alternatives at its last place, when it was asked for such and they
-	// are cheaper together. They have no Others.
+	// Others are what the step would have come to had it taken other alternatives at its last
+	// place, when it was asked for such and they are cheaper together. They have no Others.
 	Others []Output
 }
 
@@ -413,8 +419,9 @@ type LimitError struct{ Err error }
 func (e *LimitError) Error() string { return e.Err.Error() }
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// ChangedError is an automaton's error when a file of the host is no longer what nodes were first shown, and
-// what they were shown was not kept. It is neither the target's doing nor a bug of the tool.
+// ChangedError is an automaton's error when a file of the host is no longer what nodes were first
+// shown, and what they were shown was not kept. It is neither the target's doing nor a bug of the
+// tool.
 type ChangedError struct{ Err error }
 
 func (e *ChangedError) Error() string { return e.Err.Error() }

@@ -5,12 +5,13 @@ import (
 	"strings"
 )
 
-// Assertion is what a program says of itself on /dev/ariadne, in a line of its own or of the Antithesis SDKs.
+// Assertion is what a program says of itself on /dev/ariadne, in a line of its own or of the
+// Antithesis SDKs.
 type Assertion struct {
 	Kind    AssertionKind
 	Message string
-	// Hit: the program has come to it, and Holds says whether what it asserts is true there. Otherwise the
-	// program only says that it has it.
+	// Hit: the program has come to it, and Holds says whether what it asserts is true there.
+	// Otherwise the program only says that it has it.
 	Hit, Holds bool
 	// Must: it is a shortcoming when nobody ever comes to it.
 	Must bool
@@ -37,9 +38,10 @@ func (a *Assertion) Satisfied() bool {
 	return !a.Must || a.Hit && (a.Kind != AssertSometimes || a.Holds)
 }
 
-// ParseAssertion understands a line: "assert always true TEXT" or false, "assert sometimes true TEXT", "assert reachable
-// TEXT", "assert unreachable TEXT", or an object of JSON whose name is antithesis_assert. Not ok: it is something
-// else. Other lines of these SDKs are understood and say nothing: their Kind is "".
+// ParseAssertion understands a line: "assert always true TEXT" or false, "assert sometimes true
+// TEXT", "assert reachable TEXT", "assert unreachable TEXT", or an object of JSON whose name is
+// antithesis_assert. Not ok: it is something else. Other lines of these SDKs are understood and say
+// nothing: their Kind is "".
 func ParseAssertion(line string) (a Assertion, ok bool) {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, "{") {

@@ -29,8 +29,8 @@ const Ever = time.Duration(-1)
 type Outage struct {
 	Down Down
 	For  time.Duration // for how long, or Ever
-	// With, of a crash, a stop or a loss of power, are the names of other nodes that go down with the node, joined by
-	// plus signs.
+	// With, of a crash, a stop or a loss of power, are the names of other nodes that go down with
+	// the node, joined by plus signs.
 	With string
 }
 
@@ -108,13 +108,14 @@ func ParseLength(s string) (time.Duration, error) {
 	return d, err
 }
 
-// Grid is how coarse the times are at which faults of a second and more end: a node is switched on again at
-// a full second. So a fault that comes a bit later leaves the same state.
+// Grid is how coarse the times are at which faults of a second and more end: a node is switched on
+// again at a full second. So a fault that comes a bit later leaves the same state.
 const Grid = Time(time.Second)
 
 // EndOf is when a fault of some length is over that begins at time t: so much later, and then at
-// the next full multiple of grid, that of Grid when it is 0. A fault that is shorter than the grid ends at a
-// multiple of a finer one (Fine), so that a supervisor can restart a program at once. It is Never with Ever.
+// the next full multiple of grid, that of Grid when it is 0. A fault that is shorter than the grid
+// ends at a multiple of a finer one (Fine), so that a supervisor can restart a program at once. It
+// is Never with Ever.
 func EndOf(t Time, length time.Duration, grid Time) Time {
 	return CoarseEndOf(t, length, Fine(length, grid))
 }
@@ -133,8 +134,8 @@ func CoarseEndOf(t Time, length time.Duration, grid Time) Time {
 // NextOn is the next full multiple of grid behind time t.
 func NextOn(t, grid Time) Time { return t - t%grid + grid }
 
-// Fine is the grid on which a fault of some length ends: a tenth, a hundredth or a thousandth of grid where the
-// fault is shorter than the one before.
+// Fine is the grid on which a fault of some length ends: a tenth, a hundredth or a thousandth of
+// grid where the fault is shorter than the one before.
 func Fine(length time.Duration, grid Time) Time {
 	if grid == 0 {
 		grid = Grid

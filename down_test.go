@@ -7,8 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestEndOf: a fault ends at the first multiple of its grid behind its length. Short faults have a finer grid, and what
-// never ends has none.
+// TestEndOf: a fault ends at the first multiple of its grid behind its length. Short faults have a
+// finer grid, and what never ends has none.
 func TestEndOf(t *testing.T) {
 	const ms = ariadne.Time(time.Millisecond)
 	first := func(from, multiple ariadne.Time) ariadne.Time {
@@ -42,8 +42,8 @@ func TestEndOf(t *testing.T) {
 	}
 }
 
-// TestDrawOfLengths: a fault that takes a node down lasts for one of the seldom lengths at times, and what was taken
-// is a variation like any other.
+// TestDrawOfLengths: a fault that takes a node down lasts for one of the seldom lengths at times,
+// and what was taken is a variation like any other.
 func TestDrawOfLengths(t *testing.T) {
 	run := func(in ariadne.Input) (out ariadne.Output) {
 		c := ariadne.NewCourse(&in)

@@ -229,10 +229,11 @@ func (s *Step) UnmarshalBinary(b []byte) error {
 	return d.end("step")
 }
 
-// Sum is what Output.Digest is to be: over the output and a hash of the stream of calls.
-// Two executions of a step that have the same one did the same. Exposures and notices are in it as the lines of
-// Record: traces of versions to which they were lines have the same digests. Left out are what is Noted, and the Detail of a
-// refusal: raw arguments, and where the kernel of the host puts a program's stack does not steer anything.
+// Sum is what Output.Digest is to be: over the output and a hash of the stream of calls. Two
+// executions of a step that have the same one did the same. Exposures and notices are in it as the
+// lines of Record: traces of versions to which they were lines have the same digests. Left out are
+// what is Noted, and the Detail of a refusal: raw arguments, and where the kernel of the host puts
+// a program's stack does not steer anything.
 func (o *Output) Sum(calls uint64) Digest {
 	s := *o
 	s.Digest, s.Noted = Digest{}, Noted{}

@@ -308,12 +308,13 @@ func each(v reflect.Value, name string, f func(name string)) {
 	v.Set(was)
 }
 
-// TestEncodingStays: what was encoded before there were numbers of options has the same bytes, so traces of old
-// replay. Their digests are over it.
+// TestEncodingStays: what was encoded before there were numbers of options has the same bytes, so
+// traces of old replay. Their digests are over it.
 func TestEncodingStays(t *testing.T) {
 	var out ariadne.Output
 	old := unencoded
-	unencoded = append(slices.Clip(old), reflect.TypeFor[[]ariadne.Shown](), reflect.TypeFor[[]ariadne.Notice]()) // they are newer
+	// they are newer
+	unencoded = append(slices.Clip(old), reflect.TypeFor[[]ariadne.Shown](), reflect.TypeFor[[]ariadne.Notice]())
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
 	unencoded = old
 	out.Unsynced, out.Ready = false, false // likewise
@@ -351,8 +352,8 @@ func TestEncodingStays(t *testing.T) {
 	}
 }
 
-// TestFaultsReadBack: the text of each fault that befalls a node is read back, and so is its encoding. One of two
-// kinds at once is none.
+// TestFaultsReadBack: the text of each fault that befalls a node is read back, and so is its
+// encoding. One of two kinds at once is none.
 func TestFaultsReadBack(t *testing.T) {
 	for _, f := range faults {
 		if got, err := ariadne.ParseNodeFault(ariadne.Alternative(f)); err != nil || got != f {

@@ -6,19 +6,20 @@ import (
 	"strings"
 )
 
-// Exposed is the Stream of lines that programs write to /dev/ariadne, and of those as which exposures and notices are
-// shown.
+// Exposed is the Stream of lines that programs write to /dev/ariadne, and of those as which
+// exposures and notices are shown.
 const Exposed = 3
 
-// Exposure is a change of what a node exposes: from here on it exposes Values by Name and, when that is not "", Key,
-// or, with Ends, nothing any more.
+// Exposure is a change of what a node exposes: from here on it exposes Values by Name and, when
+// that is not "", Key, or, with Ends, nothing any more.
 type Exposure struct {
 	Name, Key string
 	Values    []string
 	Ends      bool // it has no Values
 }
 
-// Shown is an exposure of a step: a program has told it on /dev/ariadne, or it was read in the node.
+// Shown is an exposure of a step: a program has told it on /dev/ariadne, or it was read in the
+// node.
 type Shown struct {
 	Place int  // how many lines, exposures and notices of the step came before it
 	At    Time // as of a LogLine
@@ -26,8 +27,9 @@ type Shown struct {
 	Exposure
 }
 
-// Notice says what of the places at which a spec exposes something was found in the node: "function F", "variable V" or
-// "command C". It is Ariadne that says so: no program does, and nothing that a spec looks for in lines is looked for there.
+// Notice says what of the places at which a spec exposes something was found in the node: "function
+// F", "variable V" or "command C". It is Ariadne that says so: no program does, and nothing that a
+// spec looks for in lines is looked for there.
 type Notice struct {
 	Place int // as of Shown
 	At    Time
@@ -35,9 +37,9 @@ type Notice struct {
 	Found string
 }
 
-// ParseExposure understands the line by which a program says an exposure: "expose NAME VALUE...", or "conceal NAME",
-// where NAME may have a key behind it, as in "value[x]". A value in quotes, as Go has them, may have spaces. not ok: it
-// is something else.
+// ParseExposure understands the line by which a program says an exposure: "expose NAME VALUE...",
+// or "conceal NAME", where NAME may have a key behind it, as in "value[x]". A value in quotes, as
+// Go has them, may have spaces. not ok: it is something else.
 func ParseExposure(line string) (e Exposure, ok bool) {
 	words := fields(line)
 	if len(words) < 2 || words[0] != "expose" && words[0] != "conceal" {
@@ -98,8 +100,8 @@ func fields(line string) (words []string) {
 	return words
 }
 
-// Said are what a step's programs wrote and what its node has exposed, in the order in which it came about: each time
-// one of the two is not nil.
+// Said are what a step's programs wrote and what its node has exposed, in the order in which it
+// came about: each time one of the two is not nil.
 func (o *Output) Said() iter.Seq2[*LogLine, *Shown] {
 	return func(yield func(*LogLine, *Shown) bool) {
 		o.each(func(l *LogLine, e *Shown, n *Notice) bool { return n != nil || yield(l, e) })
@@ -113,8 +115,8 @@ func (o *Output) Lines() iter.Seq[LogLine] {
 	}
 }
 
-// Record are what Lines has, and notices among it: what records of an execution show. The digest of an output is
-// over it, so that it is what it was when all of it was lines.
+// Record are what Lines has, and notices among it: what records of an execution show. The digest of
+// an output is over it, so that it is what it was when all of it was lines.
 func (o *Output) Record() iter.Seq[LogLine] {
 	return func(yield func(LogLine) bool) {
 		o.each(func(l *LogLine, e *Shown, n *Notice) bool { return yield(lineOf(l, e, n)) })
@@ -134,7 +136,8 @@ func lineOf(l *LogLine, e *Shown, n *Notice) LogLine {
 	return *l
 }
 
-// each calls f with lines, exposures and notices in the order of their places until it returns false.
+// each calls f with lines, exposures and notices in the order of their places until it returns
+// false.
 func (o *Output) each(f func(l *LogLine, e *Shown, n *Notice) bool) {
 	logs, exposures, notices := o.Logs, o.Exposures, o.Notices
 	for place, goes := 0, true; goes; place++ {

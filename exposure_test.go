@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExposuresReadBack: the line by which a program says an exposure is read as that exposure, whatever is in its key and
-// its values.
+// TestExposuresReadBack: the line by which a program says an exposure is read as that exposure,
+// whatever is in its key and its values.
 func TestExposuresReadBack(t *testing.T) {
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", `"`, `"a b"`, "]", "[", "\u00a0", "é", "\xff", "a\\b", "\t"}))
 	rapid.Check(t, func(t *rapid.T) {
@@ -28,7 +28,8 @@ func TestExposuresReadBack(t *testing.T) {
 	})
 }
 
-// shown is an output with a line, notices and exposures, and was is the same when all of it was lines.
+// shown is an output with a line, notices and exposures, and was is the same when all of it was
+// lines.
 func shown() (o, was ariadne.Output) {
 	exposed := func(at ariadne.Time, pid int, text string) ariadne.LogLine {
 		return ariadne.LogLine{At: at, Stream: ariadne.Exposed, PID: pid, Text: text}
@@ -43,8 +44,8 @@ func shown() (o, was ariadne.Output) {
 	return o, was
 }
 
-// TestExposuresHaveTheirPlaces: a record has lines, exposures and notices in the order in which they came about, and
-// where a spec looks for something in lines there are no notices.
+// TestExposuresHaveTheirPlaces: a record has lines, exposures and notices in the order in which
+// they came about, and where a spec looks for something in lines there are no notices.
 func TestExposuresHaveTheirPlaces(t *testing.T) {
 	o, was := shown()
 	if got := slices.Collect(o.Record()); !slices.Equal(got, was.Logs) || o.Recorded() != len(got) {
@@ -72,7 +73,8 @@ func TestExposuresHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-// TestNothingIsLeftOutOfRecords: whatever the places say, which files may have wrong, a record has all there is.
+// TestNothingIsLeftOutOfRecords: whatever the places say, which files may have wrong, a record has
+// all there is.
 func TestNothingIsLeftOutOfRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var o ariadne.Output
@@ -92,8 +94,8 @@ func TestNothingIsLeftOutOfRecords(t *testing.T) {
 	})
 }
 
-// TestDigestsAreOverRecords: the digest of a step is what it was when exposures and notices were lines, so traces of
-// then replay.
+// TestDigestsAreOverRecords: the digest of a step is what it was when exposures and notices were
+// lines, so traces of then replay.
 func TestDigestsAreOverRecords(t *testing.T) {
 	o, was := shown()
 	if o.Sum(7) != was.Sum(7) {

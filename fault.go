@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// NodeFault is a fault that befalls a node: an Outage, a Jump, a Drift or a Kill. Each kind has a file, with its
-// text and its encoding. Faults compare with ==, and nil is none.
+// NodeFault is a fault that befalls a node: an Outage, a Jump, a Drift or a Kill. Each kind has a
+// file, with its text and its encoding. Faults compare with ==, and nil is none.
 type NodeFault interface {
 	// Kind is what kind of fault it is, a word.
 	Kind() string
@@ -43,7 +43,8 @@ func ParseNodeFault(s string) (NodeFault, error) {
 	return f, nil
 }
 
-// faultOption is the option of an input by which a fault of type F is encoded, behind that there is one.
+// faultOption is the option of an input by which a fault of type F is encoded, behind that there is
+// one.
 func faultOption[F NodeFault](number int, is func(F) bool, append func(F, []byte) []byte, read func(*decoder, F) F) option[Input] {
 	return option[Input]{number,
 		func(in *Input) bool {

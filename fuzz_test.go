@@ -19,7 +19,8 @@ func FuzzParseExposure(f *testing.F) {
 	})
 }
 
-// FuzzParseAssertion: a line that is read is of a known kind, and is broken only where the program has come to it.
+// FuzzParseAssertion: a line that is read is of a known kind, and is broken only where the program
+// has come to it.
 func FuzzParseAssertion(f *testing.F) {
 	for _, line := range []string{"assert always true x", "assert sometimes false x", "assert reachable x", "assert unreachable x", "assert always",
 		`{"antithesis_assert":{"hit":true,"must_hit":true,"assert_type":"always","condition":false,"message":"m"}}`, "{"} {

@@ -46,7 +46,8 @@ var pure = map[string][]string{
 	"internal/explore/replay":          {"ariadne", "internal/judge/property", "internal/explore/search", "internal/explore/search/strategy", "internal/explore/space", "internal/leaf/trace", "internal/explore/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }
 
-// module is the path of this module. Tables have paths below it without it, and "ariadne" for the root.
+// module is the path of this module. Tables have paths below it without it, and "ariadne" for the
+// root.
 var module = sync.OnceValue(func() string {
 	text, err := os.ReadFile("go.mod")
 	if err != nil {
@@ -103,7 +104,8 @@ func TestPurePackages(t *testing.T) {
 	}
 }
 
-// TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/leaf/inspect says.
+// TestSessionsKnowNoLinux: who steers an execution looks into nodes by what internal/leaf/inspect
+// says.
 func TestSessionsKnowNoLinux(t *testing.T) {
 	for _, file := range sources(t, "internal/use/session") {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
@@ -132,8 +134,8 @@ var folders = map[string][]string{
 	"testing": {},
 }
 
-// inside are the packages of which a row of folders does not say enough, with what of their own folder each
-// may import. So a machine has floors, and a leaf imports no other.
+// inside are the packages of which a row of folders does not say enough, with what of their own
+// folder each may import. So a machine has floors, and a leaf imports no other.
 var inside = map[string][]string{
 	"internal/leaf/disk/disktest":    {"internal/leaf/disk"},
 	"internal/leaf/…":                {},
@@ -151,8 +153,8 @@ var inside = map[string][]string{
 	"internal/machine/node":          {"internal/machine/…"},
 }
 
-// TestFolders: packages import those alone that their folder may, and of their own folder those that are on
-// floors below. A node depends on no search, and who judges on neither.
+// TestFolders: packages import those alone that their folder may, and of their own folder those
+// that are on floors below. A node depends on no search, and who judges on neither.
 func TestFolders(t *testing.T) {
 	for folder, allowed := range folders {
 		for _, a := range allowed {
@@ -224,7 +226,8 @@ func floorOf(name string) (floor string, ok bool) {
 	return floor, ok
 }
 
-// mostFolders are as many as a folder of packages may have, so that a reader takes in a level at once.
+// mostFolders are as many as a folder of packages may have, so that a reader takes in a level at
+// once.
 const mostFolders = 10
 
 // TestFoldersAreSmallAndSaid: each folder below internal with Go files in or below it has a package

@@ -62,7 +62,8 @@ func prose(page string) string {
 	return b.String()
 }
 
-// slug is the anchor that a heading gets on a forge: lower case, no punctuation, hyphens for spaces.
+// slug is the anchor that a heading gets on a forge: lower case, no punctuation, hyphens for
+// spaces.
 func slug(heading string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(linkText.ReplaceAllString(heading, "$1")) {
@@ -116,8 +117,8 @@ func pages(t *testing.T, tree fs.FS) (all []string) {
 	return all
 }
 
-// skipped says of a directory that it has nothing of the repository's documents: what was brought or
-// built, and what tests need.
+// skipped says of a directory that it has nothing of the repository's documents: what was brought
+// or built, and what tests need.
 func skipped(name string) bool {
 	return strings.HasPrefix(name, ".") || slices.Contains([]string{"testdata", "ariadne-runs", "bin", "node_modules"}, name)
 }
@@ -202,7 +203,8 @@ func TestNamedPages(t *testing.T) {
 			return err
 		}
 		if d.IsDir() {
-			// What CHANGELOG.md says of the past stays, and so may the name of a page that is no more.
+			// What CHANGELOG.md says of the past stays, and so may the name of a page that is no
+			// more.
 			if name != "." && skipped(d.Name()) && d.Name() != "testdata" {
 				return fs.SkipDir
 			}
@@ -238,8 +240,10 @@ func TestNamedPages(t *testing.T) {
 func TestDeadLinks(t *testing.T) {
 	tree := fstest.MapFS{
 		"README.md": {Data: []byte(strings.Join([]string{
-			"[good](pages/a.md), [also](pages/a.md#what-it-is-called-here), [same](pages/a.md#what-it-is-called-here-1), [twice](pages/a.md#twice-1)", // 1
-			"[folder](pages), [web](https://example.org/none.md), [here](#top)",                                                                       // 2
+			// 1
+			"[good](pages/a.md), [also](pages/a.md#what-it-is-called-here), [same](pages/a.md#what-it-is-called-here-1), [twice](pages/a.md#twice-1)",
+			// 2
+			"[folder](pages), [web](https://example.org/none.md), [here](#top)",
 			"# Top",                        // 3
 			"[bad](pages/b.md)",            // 4
 			"[bad](pages/a.md#nowhere)",    // 5

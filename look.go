@@ -1,8 +1,8 @@
 package ariadne
 
-// A Look is something that a step has looked at of what its machine's disks held when the machine was
-// switched on. What the step does is a function of what there was, so where all is the same at which it has
-// looked another disk gives the same step.
+// A Look is something that a step has looked at of what its machine's disks held when the machine
+// was switched on. What the step does is a function of what there was, so where all is the same at
+// which it has looked another disk gives the same step.
 type Look struct {
 	Kind LookKind
 	Path string // without links, as the node's programs see it
@@ -18,10 +18,12 @@ const (
 	LookTree                 // all of it, with all that is below
 )
 
-// Disks are what the disks of a machine hold that is down. They do not change, and are for any number of goroutines.
+// Disks are what the disks of a machine hold that is down. They do not change, and are for any
+// number of goroutines.
 type Disks interface {
 	// Rest is over all that is left of the machine besides.
 	Rest() Digest
-	// At stands for what there is to be seen: the same digest for the same. That of nothing is zero.
+	// At stands for what there is to be seen: the same digest for the same. That of nothing is
+	// zero.
 	At(Look) Digest
 }

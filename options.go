@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// An option is a field, or a few that belong together, that a value may be without. Its number never
-// changes. Options with numbers below 8 are common: a bit of one byte announces each of them. The others
-// follow all fields in ascending order, after their count, each behind its number. A bit of another
-// byte says that there are such. So a value without a new field keeps its encoding, and a new field needs no
-// new version.
+// An option is a field, or a few that belong together, that a value may be without. Its number
+// never changes. Options with numbers below 8 are common: a bit of one byte announces each of them.
+// The others follow all fields in ascending order, after their count, each behind its number. A bit
+// of another byte says that there are such. So a value without a new field keeps its encoding, and
+// a new field needs no new version.
 type option[T any] struct {
 	number int
 	is     func(*T) bool
@@ -109,11 +109,12 @@ func (all options[T]) read(v *T, bits byte, more bool, d *decoder) {
 	}
 }
 
-// moreOptions stands before the bits of an input that has options from byBit on. As bits it would mean that a clock
-// is set by no fault.
+// moreOptions stands before the bits of an input that has options from byBit on. As bits it would
+// mean that a clock is set by no fault.
 const moreOptions = 1 << 4
 
-// inputOptions are those of an input, with the ones of faults that befall nodes. The next number is 8.
+// inputOptions are those of an input, with the ones of faults that befall nodes. The next number
+// is 8.
 var inputOptions = options[Input]{
 	{0, func(in *Input) bool { return in.Message != nil },
 		func(in *Input, b []byte) []byte { return in.Message.append(b) },

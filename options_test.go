@@ -33,8 +33,8 @@ func (v *twenty) decode(b []byte) error {
 	return d.end("value")
 }
 
-// TestOptions: there may be more options than a byte has bits; each set of them has one encoding, and who
-// does not know one says so.
+// TestOptions: there may be more options than a byte has bits; each set of them has one encoding,
+// and who does not know one says so.
 func TestOptions(t *testing.T) {
 	if len(twentyOptions) != len(twenty{}) {
 		t.Fatalf("%d options", len(twentyOptions))
@@ -77,8 +77,8 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestOptionsHaveNumbers: no two options of a type have the same number, all numbers up to the last are given, and those
-// from 8 on stand last, in order.
+// TestOptionsHaveNumbers: no two options of a type have the same number, all numbers up to the last
+// are given, and those from 8 on stand last, in order.
 func TestOptionsHaveNumbers(t *testing.T) {
 	numbered(t, inputOptions)
 	numbered(t, outputOptions)

@@ -28,8 +28,8 @@ type Place struct {
 	// of those with the same name in this step it is, from 1. It has no spaces.
 	Name         string
 	Alternatives []string // at least one
-	// Taken is the alternative that happened, or "": it went undisturbed. One that takes the node down may have
-	// done so for another length.
+	// Taken is the alternative that happened, or "": it went undisturbed. One that takes the node
+	// down may have done so for another length.
 	Taken string
 }
 
@@ -46,8 +46,8 @@ type Draw struct {
 	// Free are kinds of which every place is drawn by itself, by Seed and how many places come
 	// before it (Pick): each of its alternatives is as likely as none.
 	Free []string
-	// Seldom are, by kind, further lengths of a fault that takes the node down: one fault in three lasts for one of
-	// them, by Seed and how many places come before it.
+	// Seldom are, by kind, further lengths of a fault that takes the node down: one fault in three
+	// lasts for one of them, by Seed and how many places come before it.
 	Seldom [][]time.Duration
 	Seed   uint64
 	From   int // places before that are not drawn so
@@ -69,8 +69,8 @@ const (
 	CallReset = "ECONNRESET"
 )
 
-// Kind is what kind of alternatives it has. Those that cost nothing are never with others; a node may
-// go down in several ways, and Kind is that of the first.
+// Kind is what kind of alternatives it has. Those that cost nothing are never with others; a node
+// may go down in several ways, and Kind is that of the first.
 func (p *Place) Kind() string { return KindOf(p.Alternatives[0]) }
 
 func (c Choice) String() string { return c.Alternative + "@" + c.Place }
@@ -198,7 +198,8 @@ func NewCourse(in *Input) Course {
 	return c
 }
 
-// Takes reports whether a step with the input, if it comes to these places, takes at each of them what was taken.
+// Takes reports whether a step with the input, if it comes to these places, takes at each of them
+// what was taken.
 func (in *Input) Takes(places []Place) bool {
 	c := NewCourse(in)
 	for i := range places {

@@ -91,8 +91,8 @@ func TestCourse(t *testing.T) {
 	})
 }
 
-// A place may have alternatives of several kinds: each is counted with those of its own kind, and none is
-// taken for which nothing is counted.
+// A place may have alternatives of several kinds: each is counted with those of its own kind, and
+// none is taken for which nothing is counted.
 func TestDrawOfSeveralKinds(t *testing.T) {
 	run := func(d *ariadne.Draw) (out ariadne.Output) {
 		c := ariadne.NewCourse(&ariadne.Input{Draw: d})

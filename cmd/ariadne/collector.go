@@ -16,7 +16,8 @@ const (
 	defaultGOGC = 100
 )
 
-// growth is how many percent a heap may grow before it is collected, of which so many bytes are alive.
+// growth is how many percent a heap may grow before it is collected, of which so many bytes are
+// alive.
 func growth(live uint64) int {
 	return max(defaultGOGC, min(mostGOGC, int(smallHeap*100/max(live, 1))-100))
 }

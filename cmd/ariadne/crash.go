@@ -190,8 +190,8 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 	return cmd
 }
 
-// crashSpec is a spec with one node: that of a file, or one that runs a command, which is written to temp
-// for the record.
+// crashSpec is a spec with one node: that of a file, or one that runs a command, which is written
+// to temp for the record.
 func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
 	if !command {
 		s, err := spec.Read(args[0])
@@ -348,7 +348,8 @@ func vacant(dir string) error {
 	return err
 }
 
-// creatable reports why a file cannot be written, if that is so, before the work is done that it is to hold. It leaves the file as it is.
+// creatable reports why a file cannot be written, if that is so, before the work is done that it is
+// to hold. It leaves the file as it is.
 func creatable(name string) error {
 	if name == "" {
 		return nil

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestFolded: lines are left alone up to a length, have all of their words then, and of very long ones how much is missing.
+// TestFolded: lines are left alone up to a length, have all of their words then, and of very long
+// ones how much is missing.
 func TestFolded(t *testing.T) {
 	if s := strings.Repeat("ab ", 100); folded(s) != s {
 		t.Errorf("%q", folded(s))

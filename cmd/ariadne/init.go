@@ -58,8 +58,8 @@ explains every field. The command does not overwrite a file.`,
 	return cmd
 }
 
-// newSpec is a spec to begin with, for the file that it is written to. Its nodes' clocks begin on the day it is
-// written: what is made for it on that day, such as certificates, is valid.
+// newSpec is a spec to begin with, for the file that it is written to. Its nodes' clocks begin on
+// the day it is written: what is made for it on that day, such as certificates, is valid.
 func newSpec(text []byte, path string, now time.Time) []byte {
 	text = bytes.ReplaceAll(text, []byte("FILE"), []byte(filepath.Base(path)))
 	return bytes.Replace(text, []byte("DATE      "), []byte(now.UTC().Format(time.DateOnly)), 1)

@@ -55,7 +55,8 @@ func TestScripts(t *testing.T) {
 			if first, err := filepath.Abs("../../examples/firstcheck"); err == nil {
 				env.Setenv("FIRSTCHECK", first)
 			}
-			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil { // for scripts that build in Go
+			// for scripts that build in Go
+			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
 			}
 			return err

@@ -146,7 +146,8 @@ func (p *textPrinter) violation(v record.Violation) {
 	}
 }
 
-// headline says in one line what is wrong and where: in the smaller execution, if there is one, of which the timeline is.
+// headline says in one line what is wrong and where: in the smaller execution, if there is one, of
+// which the timeline is.
 func (p *textPrinter) headline(v record.Violation) string {
 	where := ""
 	if v.NodeName != "" {
@@ -164,7 +165,8 @@ func (p *textPrinter) headline(v record.Violation) string {
 		fmt.Sprintf(" (at %v, step %d, execution %d)", at, step, v.Execution)
 }
 
-// How wide a line may be before it is folded, how wide its parts are then, and how much of it is shown.
+// How wide a line may be before it is folded, how wide its parts are then, and how much of it is
+// shown.
 const widest, width, mostShown = 400, 110, 2000
 
 // folded is a line, or several when it is very long, as histories of clients' operations are.
@@ -320,7 +322,8 @@ func (p *textPrinter) numbers(all []property.Series) {
 	}
 }
 
-// sizeText is as in "2 faults, 3 deviations, 120 steps", and how many operations are lost if any are.
+// sizeText is as in "2 faults, 3 deviations, 120 steps", and how many operations are lost if any
+// are.
 func sizeText(s record.Size) string {
 	text := plural(s.Faults, "fault") + ", " + plural(s.Deviations, "deviation") + ", "
 	if s.Lost > 0 {
@@ -411,8 +414,9 @@ func (p *textPrinter) experts(r *record.Report) {
 	}
 }
 
-// different says how many executions differ by more than the order of independent events, where that is known and not all do.
-// Those of a check that was resumed are all counted, unless what they had seen was lost.
+// different says how many executions differ by more than the order of independent events, where
+// that is known and not all do. Those of a check that was resumed are all counted, unless what they
+// had seen was lost.
 func different(r *record.Report) string {
 	c := r.Coverage
 	if c == nil || c.Traces == 0 || c.Traces >= r.Executions || c.Full || c.Earlier > 0 {
@@ -449,7 +453,8 @@ func faultsOf(all []record.Faults) []string {
 // mostStruck is how many rows of what faults have hit are printed.
 const mostStruck = 24
 
-// struck says what faults of each kind have hit, in which phases, and what they could have hit and did not.
+// struck says what faults of each kind have hit, in which phases, and what they could have hit and
+// did not.
 func (p *textPrinter) struck(all []record.Faults) {
 	var names []string
 	var rows []record.Struck

@@ -69,7 +69,8 @@ not happened that must: the step behind which no walk came to a state in which i
 	return cmd
 }
 
-// critical enters into the report of a replay the critical transition, if it came to a violation that has one.
+// critical enters into the report of a replay the critical transition, if it came to a violation
+// that has one.
 func (a *app) critical(ctx context.Context, s *spec.Spec, path string, force bool, o session.Hunt, r *record.Report) error {
 	if len(r.Violations) == 0 {
 		return nil

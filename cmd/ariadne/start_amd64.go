@@ -11,8 +11,8 @@ import (
 //lint:ignore U1000 the linker uses it
 func start()
 
-// What Go's runtime and the threads of a check need of memory at least, in bytes, and what is said where
-// a limit is smaller.
+// What Go's runtime and the threads of a check need of memory at least, in bytes, and what is said
+// where a limit is smaller.
 var (
 	fewestSpace uint64 = 2560 << 20
 	fewestData  uint64 = 256 << 20
@@ -20,8 +20,9 @@ var (
 	littleData         = "ariadne: the limit on data is too small: Ariadne needs 256 MB at least (ulimit -d 262144, or unlimited)\n"
 )
 
-// enoughMemory ends the process where a limit on its memory is too small. It is start in Go, for programs that are
-// linked without it: where the runtime has come so far, it would end in the midst of anything.
+// enoughMemory ends the process where a limit on its memory is too small. It is start in Go, for
+// programs that are linked without it: where the runtime has come so far, it would end in the midst
+// of anything.
 func enoughMemory() {
 	for _, l := range []struct {
 		what   int

@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestTooLittleMemory: where a limit on memory is too small one line says which, also when Go's runtime could not even
-// begin. That is so in the program that make build links; one that is linked without its beginning says it as well when
-// it comes that far.
+// TestTooLittleMemory: where a limit on memory is too small one line says which, also when Go's
+// runtime could not even begin. That is so in the program that make build links; one that is linked
+// without its beginning says it as well when it comes that far.
 func TestTooLittleMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links the program")

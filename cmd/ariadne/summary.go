@@ -180,7 +180,8 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	return all
 }
 
-// conditions print what the result rests on, and what it does not count. They are printed without -v, too.
+// conditions print what the result rests on, and what it does not count. They are printed
+// without -v, too.
 func (p *textPrinter) conditions(c *record.Coverage) {
 	if c.Earlier > 0 {
 		p.printf("  before     %s are not counted, because what they had seen is lost: %s\n",

@@ -12,8 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// TestSummary: the first sentence says what was found and in how much, the others what was tried and how to go on. The
-// numbers of the search come with -v only.
+// TestSummary: the first sentence says what was found and in how much, the others what was tried
+// and how to go on. The numbers of the search come with -v only.
 func TestSummary(t *testing.T) {
 	fault := func(kind string, paths int) record.Faults {
 		f := record.Faults{Kind: kind}

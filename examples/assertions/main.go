@@ -1,11 +1,11 @@
-// Command counter is a counter on one machine that two others add to, and says by the Antithesis SDK what must
-// hold of it.
+// Command counter is a counter on one machine that two others add to, and says by the Antithesis
+// SDK what must hold of it.
 //
 //	counter serve [racy]
 //	counter add SERVER
 //
-// An adder reads the counter and writes one more, if nobody else has written meanwhile. A racy server
-// does not look at that.
+// An adder reads the counter and writes one more, if nobody else has written meanwhile. A racy
+// server does not look at that.
 package main
 
 import (

@@ -5,12 +5,12 @@
 //	repdb client -group n1,n2,n3 -writes 3
 //
 // A replica that hears no master calls an election. All say what they have; who has heard of a
-// majority votes for the one that has most, once in an election; and who has the votes of a majority is
-// master. It says so to all. Others ask it for what they have missed. A former master that
-// hears of it says that there were two, and gives up; then the new one gives up, too, as it cannot know
-// that it is the latest. A master sends each record as a page, then as a log record. Between these a
-// replica is in recovery, in which it cannot be master. It ends when the log record comes, or
-// with the next election. A record is done when a majority has it.
+// majority votes for the one that has most, once in an election; and who has the votes of a
+// majority is master. It says so to all. Others ask it for what they have missed. A former master
+// that hears of it says that there were two, and gives up; then the new one gives up, too, as it
+// cannot know that it is the latest. A master sends each record as a page, then as a log record.
+// Between these a replica is in recovery, in which it cannot be master. It ends when the log record
+// comes, or with the next election. A record is done when a majority has it.
 //
 // What nodes write:
 //

@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	tickTime    = 500 * time.Millisecond
-	patient     = 1500 * time.Millisecond // without a master; the second of the group waits longer by stagger
+	tickTime = 500 * time.Millisecond
+	// without a master; the second of the group waits longer by stagger
+	patient     = 1500 * time.Millisecond
 	stagger     = 700 * time.Millisecond
 	electedTime = 2 * time.Second // an election ends by then
 )
@@ -168,7 +169,8 @@ func (r *replica) stepDown() {
 	}
 }
 
-// take makes the master's log this replica's. Of two that come out of order the longer one is newer.
+// take makes the master's log this replica's. Of two that come out of order the longer one is
+// newer.
 func (r *replica) take(m message) {
 	have := len(r.Log)
 	if m.Gen != r.Gen || r.leader != m.From || have > len(m.Log) && r.Log[have-1].Gen == r.Gen {

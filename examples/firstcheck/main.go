@@ -1,5 +1,5 @@
-// Command seats sells the seats of a theatre: a store, and two shops in front of it. It is the program of
-// docs/first-check.md, and its shops have a bug.
+// Command seats sells the seats of a theatre: a store, and two shops in front of it. It is the
+// program of docs/first-check.md, and its shops have a bug.
 //
 //	seats store            keeps the owner of each seat
 //	seats shop STORE       sells seats

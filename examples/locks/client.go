@@ -64,8 +64,8 @@ func hold(conn net.PacketConn, server net.Addr, m message, start time.Time) bool
 
 func wait(until time.Time) { time.Sleep(time.Until(until)) }
 
-// call asks the server once, and reports whether it has granted that. Then m.Sent is the time of the
-// question that was answered, which may be an earlier one.
+// call asks the server once, and reports whether it has granted that. Then m.Sent is the time of
+// the question that was answered, which may be an earlier one.
 func call(conn net.PacketConn, server net.Addr, kind string, m *message, start, until time.Time) bool {
 	m.Kind, m.Sent = kind, time.Since(start)
 	send(conn, server, *m)

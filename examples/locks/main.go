@@ -3,11 +3,11 @@
 //	locks server
 //	locks client -name c1 -mode shared
 //
-// A client asks again and again, for as long as it wants the lock and while it has it: each answer is
-// a lease for leaseTime from when the client asked. The server lets others have the lock when it
-// has not heard of a holder for expiry, which is longer. It keeps locks in memory alone. A server that
-// starts again therefore takes holders at their word, and gives locks to others only when
-// all leases that it may have granted before have ended.
+// A client asks again and again, for as long as it wants the lock and while it has it: each answer
+// is a lease for leaseTime from when the client asked. The server lets others have the lock when it
+// has not heard of a holder for expiry, which is longer. It keeps locks in memory alone. A server
+// that starts again therefore takes holders at their word, and gives locks to others only when all
+// leases that it may have granted before have ended.
 //
 // A client writes "holds NAME shared" or "holds NAME exclusive", and "no longer holds NAME".
 //
@@ -37,10 +37,11 @@ const (
 //	released the answer
 type message struct {
 	Kind, Client, Lock string
-	Mode               string        `json:",omitempty"`
-	Request            int64         // greater with each time that a client wants a lock, also after a crash
-	Holds              bool          `json:",omitempty"` // it has a lease
-	Sent               time.Duration `json:",omitempty"` // by the client's clock
+	Mode               string `json:",omitempty"`
+	// greater with each time that a client wants a lock, also after a crash
+	Request int64
+	Holds   bool          `json:",omitempty"` // it has a lease
+	Sent    time.Duration `json:",omitempty"` // by the client's clock
 }
 
 const port = ":7000"

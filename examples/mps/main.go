@@ -4,8 +4,8 @@
 //	mps replica -id 1 -group n1,n2,n3 -log log
 //	mps client -group n1,n2,n3 -writes 3
 //
-// A replica is stable while it hears of a primary. When it hears that decrees were committed that it
-// does not know, or of no primary for leaseTime, it is learning: it asks the others for what was
+// A replica is stable while it hears of a primary. When it hears that decrees were committed that
+// it does not know, or of no primary for leaseTime, it is learning: it asks the others for what was
 // committed. When a quorum has told it, it is stable again, or, if there is still no primary,
 // preparing: it asks for promises to accept nothing of an older ballot, and with those of a quorum
 // it is primary. A primary proposes again what may have been accepted, then what clients want. A

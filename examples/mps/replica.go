@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	tickTime    = 500 * time.Millisecond
-	leaseTime   = 800 * time.Millisecond
-	staggerTime = 800 * time.Millisecond // so much longer than the one before it in the group a replica waits for a primary
+	tickTime  = 500 * time.Millisecond
+	leaseTime = 800 * time.Millisecond
+	// so much longer than the one before it in the group a replica waits for a primary
+	staggerTime = 800 * time.Millisecond
 	prepareTime = time.Second
 )
 

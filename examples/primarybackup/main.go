@@ -7,8 +7,8 @@
 //
 // A primary gives each update a serial number, has all secondaries prepare it, and commits in the
 // order of the numbers. Replicas find out by themselves who has failed. A primary acts only while
-// each secondary has answered a beacon that it sent in the last leaseTime; a secondary that hears no
-// beacon for graceTime, which is longer, asks the master for a configuration that it leads. The
+// each secondary has answered a beacon that it sent in the last leaseTime; a secondary that hears
+// no beacon for graceTime, which is longer, asks the master for a configuration that it leads. The
 // master takes the first proposal that follows what it has. So there is one primary at a time, with
 // all that was committed. A replica that was down does not come back to its group.
 //

@@ -30,11 +30,12 @@ type replica struct {
 
 	// A primary's. The lease is what secondaries have promised, each until leaseTime after the
 	// time in alive.
-	acts     bool
-	since    time.Duration // when config came
-	alive    map[string]time.Duration
-	prepared map[int][]string // the prepared list: serial numbers that may not be committed yet, and who has prepared them
-	unlisted bool             // plants a bug: a new primary does not enter in it what it found
+	acts  bool
+	since time.Duration // when config came
+	alive map[string]time.Duration
+	// the prepared list: serial numbers that may not be committed yet, and who has prepared them
+	prepared map[int][]string
+	unlisted bool // plants a bug: a new primary does not enter in it what it found
 }
 
 func serveReplica(e *endpoint, first configuration, unlisted bool) error {

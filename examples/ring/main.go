@@ -1,14 +1,15 @@
-// Command ring is the ring of Chord (Stoica et al., Transactions on Networking 2003), without fingers.
+// Command ring is the ring of Chord (Stoica et al., Transactions on Networking 2003), without
+// fingers.
 //
 //	ring -name n2 -id 20 -bootstrap n1 -wait 100ms
 //
-// Nodes stand on a circle of ids, each with a predecessor and a successor. The bootstrap node is its own at
-// first. Any other asks it for the place of its id, which the nodes pass on along the ring,
-// and tells its successor of itself. From time to time each node asks its
-// successor for that one's predecessor, which may stand between, and tells its successor of
-// itself. A node that hears of another one takes it for its predecessor or successor, or both, if it
-// stands nearer than the one that it has. Nodes do not leave; one that starts again goes on in its place, which it keeps in a file.
-// Each node has the keys from its predecessor's id on, up to its own.
+// Nodes stand on a circle of ids, each with a predecessor and a successor. The bootstrap node is
+// its own at first. Any other asks it for the place of its id, which the nodes pass on along the
+// ring, and tells its successor of itself. From time to time each node asks its successor for that
+// one's predecessor, which may stand between, and tells its successor of itself. A node that hears
+// of another one takes it for its predecessor or successor, or both, if it stands nearer than the
+// one that it has. Nodes do not leave; one that starts again goes on in its place, which it keeps
+// in a file. Each node has the keys from its predecessor's id on, up to its own.
 //
 // What a node writes: "ring pred=ID self=ID succ=ID", once it has joined and whenever that changes.
 //

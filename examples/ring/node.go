@@ -28,7 +28,8 @@ func (n *node) run(wait time.Duration) {
 	next := time.Now().Add(wait)
 	kept, err := os.ReadFile(n.file)
 	switch {
-	case err == nil && n.bug != "same-id": // which plants a bug: it asks for a place as if it had none
+	// which plants a bug: it asks for a place as if it had none
+	case err == nil && n.bug != "same-id":
 		var place [2]ref
 		if err := json.Unmarshal(kept, &place); err != nil {
 			fail(err)
@@ -90,7 +91,8 @@ func (n *node) hear(m message) {
 		case m.Node == n.me || m.Node == n.succ: // it has joined meanwhile
 		case between(n.me.ID, m.Node.ID, n.succ.ID):
 			next := n.succ
-			if n.bug == "hasty" { // which plants a bug: that the node is there is taken for granted before it is
+			// which plants a bug: that the node is there is taken for granted before it is
+			if n.bug == "hasty" {
 				n.learn(m.Node, true, true)
 				n.send(next.Name, message{Kind: "notify", Node: m.Node})
 			}
@@ -110,7 +112,8 @@ func (n *node) hear(m message) {
 		}
 	case "pred":
 		n.learn(m.Pred, !n.half(), true)
-		if n.bug != "untold" { // which plants a bug: a successor that was not the node's before is not told of it
+		// which plants a bug: a successor that was not the node's before is not told of it
+		if n.bug != "untold" {
 			n.send(n.succ.Name, message{Kind: "notify", Node: n.me})
 		}
 	case "notify":
@@ -118,8 +121,8 @@ func (n *node) hear(m message) {
 	}
 }
 
-// learn takes a node for predecessor or successor, where it may be that, if it stands nearer than the
-// one there is.
+// learn takes a node for predecessor or successor, where it may be that, if it stands nearer than
+// the one there is.
 func (n *node) learn(x ref, mayPrecede, maySucceed bool) {
 	before := *n
 	if n.joined() && mayPrecede && between(n.pred.ID, x.ID, n.me.ID) {

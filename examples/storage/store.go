@@ -1,5 +1,5 @@
-// Package storage has workloads of tools/storage: programs that keep rows in a database and say which they have
-// stored.
+// Package storage has workloads of tools/storage: programs that keep rows in a database and say
+// which they have stored.
 package storage
 
 import (
@@ -16,8 +16,8 @@ type Store interface {
 	Close() error
 }
 
-// Main puts rows (put ROW...) and says each in the file "said", or checks what is there (check): status 1 if it cannot
-// be read, 2 when a row is missing that was said.
+// Main puts rows (put ROW...) and says each in the file "said", or checks what is there (check):
+// status 1 if it cannot be read, 2 when a row is missing that was said.
 func Main(open func() (Store, error)) {
 	status, err := run(open, os.Args[1:])
 	if err != nil {

@@ -4,11 +4,12 @@
 //	transport receiver -name r
 //	transport sender -name s -to r -messages 3
 //
-// A connection is opened by its first message, which has the SYN flag and a sequence number to begin
-// with; there is no handshake. Messages are acknowledged one by one, and sent again until they are.
-// Only the first of a connection is under way before it is acknowledged. When it is not, for some
-// time, the sender gives the connection up, and opens another one for what is left. A SYN has an
-// identifier that grows from connection to connection, so that a receiver knows an old one that comes late.
+// A connection is opened by its first message, which has the SYN flag and a sequence number to
+// begin with; there is no handshake. Messages are acknowledged one by one, and sent again until
+// they are. Only the first of a connection is under way before it is acknowledged. When it is not,
+// for some time, the sender gives the connection up, and opens another one for what is left. A SYN
+// has an identifier that grows from connection to connection, so that a receiver knows an old one
+// that comes late.
 //
 // What nodes write:
 //

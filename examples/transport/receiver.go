@@ -12,8 +12,8 @@ type incoming struct {
 	last int // the last message in order
 }
 
-// deliver takes messages from all senders. stale plants a bug: it takes a SYN of another connection for
-// a newer one, whenever it comes.
+// deliver takes messages from all senders. stale plants a bug: it takes a SYN of another connection
+// for a newer one, whenever it comes.
 func deliver(conn net.PacketConn, stale bool) {
 	connections := map[string]*incoming{} // by the sender's address
 	for {

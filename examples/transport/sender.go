@@ -50,7 +50,8 @@ func transmit(conn net.PacketConn, to string, messages int) error {
 	return nil
 }
 
-// acknowledged waits for the acknowledgement of seq, as long as it makes sense before seq is sent again.
+// acknowledged waits for the acknowledgement of seq, as long as it makes sense before seq is sent
+// again.
 func acknowledged(conn net.PacketConn, seq int) bool {
 	for until := time.Now().Add(again); ; {
 		p, _, ok := receive(conn, until)

@@ -72,8 +72,8 @@ func (n *node) join() {
 	n.send(n.bootstrap, fmt.Sprintf("join %s %d", n.name, n.request))
 }
 
-// hear handles a datagram: "join NAME REQUEST" on its way to the root, "down NAME REQUEST" on the way
-// from there.
+// hear handles a datagram: "join NAME REQUEST" on its way to the root, "down NAME REQUEST" on the
+// way from there.
 func (n *node) hear(line string) {
 	words := strings.Fields(line)
 	kind, origin, request := words[0], words[1], words[2]

@@ -11,9 +11,10 @@ import (
 	"go.starlark.net/starlark"
 )
 
-// claim makes a property of what is claimed of clients' operations: on data that history knows, or on those
-// of a function model(state, op, value, result) of the definitions. It returns what an operation makes of a state, or
-// None when it cannot have come to this result; a result of None is not known. The first state is a string.
+// claim makes a property of what is claimed of clients' operations: on data that history knows, or
+// on those of a function model(state, op, value, result) of the definitions. It returns what an
+// operation makes of a state, or None when it cannot have come to this result; a result of None is
+// not known. The first state is a string.
 func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.Property, error) {
 	fail := func(text string) error {
 		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, c.Line), Text: fmt.Sprintf("property %q: %s", c.Name, text)}
@@ -38,8 +39,8 @@ func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.
 	return h, nil
 }
 
-// model is a step of data by a function, that hold first at first. Goroutines may call it at the same time. What is wrong with the
-// function is in p.wrong then.
+// model is a step of data by a function, that hold first at first. Goroutines may call it at the
+// same time. What is wrong with the function is in p.wrong then.
 func (p *Properties) model(fn *starlark.Function, first starlark.String, fail func(text string) error) func(state, op, value, result string, pending bool) (next string, ok bool) {
 	var states sync.Map // by their texts
 	states.Store(first.String(), first)

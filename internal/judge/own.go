@@ -157,7 +157,8 @@ func (s *snapshot) Attr(name string) (starlark.Value, error) {
 	return s.j.given(name, s.of)
 }
 
-// rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it was.
+// rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it
+// was.
 func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
 	var list, before *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &list, &before); err != nil {

@@ -24,8 +24,8 @@ import (
 	"go.starlark.net/syntax"
 )
 
-// Properties are the predicates of a spec, compiled. They do not change. Names in an expression are those of what
-// nodes expose: each is the list of the tuples of that name; or they are in own.
+// Properties are the predicates of a spec, compiled. They do not change. Names in an expression are
+// those of what nodes expose: each is the list of the tuples of that name; or they are in own.
 type Properties struct {
 	Config
 	list    []compiled
@@ -49,8 +49,8 @@ type noted struct {
 	strays  sync.Map              // names that programs expose and Sources do not have
 }
 
-// Searched are the properties as searches need them, without numbers that have no bounds: what only these read makes no two
-// events dependent. What is noted is noted in both.
+// Searched are the properties as searches need them, without numbers that have no bounds: what only
+// these read makes no two events dependent. What is noted is noted in both.
 func (p *Properties) Searched() (*Properties, error) {
 	c := p.Config
 	c.Predicates = slices.DeleteFunc(slices.Clone(c.Predicates), func(q property.Predicate) bool { return q.Number != nil && !q.Number.Bounded() })
@@ -119,12 +119,13 @@ type Config struct {
 	Definitions string // path of a file with functions that predicates call, or ""
 	Sources     expose.Sources
 	Stages      []stage.Stage
-	Probed      []string        // "function F", "variable V" and "command C" by which nodes expose something
-	History     *expose.History // or nil
-	Predicates  []property.Predicate
-	Histories   []history.Claim
-	Goals       []property.Goal // at most property.MaxGoals
-	Nodes       []string        // names
+	// "function F", "variable V" and "command C" by which nodes expose something
+	Probed     []string
+	History    *expose.History // or nil
+	Predicates []property.Predicate
+	Histories  []history.Claim
+	Goals      []property.Goal // at most property.MaxGoals
+	Nodes      []string        // names
 }
 
 // NewProperties compiles properties. Errors are of type *script.Error.
@@ -261,8 +262,8 @@ type Judge struct {
 	err    error
 }
 
-// NewJudge returns who judges by the properties, or nil when there are none. share is of what stages compute by what has
-// changed, as in stage.Graph.NewRunner.
+// NewJudge returns who judges by the properties, or nil when there are none. share is of what
+// stages compute by what has changed, as in stage.Graph.NewRunner.
 func (p *Properties) NewJudge(share float64) *Judge {
 	if p == nil || len(p.list)+len(p.past)+len(p.goals) == 0 {
 		return nil
@@ -400,8 +401,8 @@ func (j *Judge) Numbers(s *expose.Snapshot) (all []*float64) {
 	return all
 }
 
-// value hands to f what a predicate's expression is of a snapshot; given is what predicates have been given of it. It sets err, also to what f
-// says.
+// value hands to f what a predicate's expression is of a snapshot; given is what predicates have
+// been given of it. It sets err, also to what f says.
 func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict, f func(starlark.Value) error) {
 	var args starlark.Tuple
 	for _, name := range q.params {

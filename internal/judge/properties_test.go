@@ -39,9 +39,11 @@ func TestJudge(t *testing.T) {
 		{property.Always, "decided(value)", [3]string{"a=1", "b=1", "a=2"}, expose.Between, false},
 		{property.Never, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true},
 		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Between, false},
-		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Ended, true}, // judged before the end
+		// judged before the end
+		{property.Never, "len(leader) > 1", [3]string{"leads 1", "leads 1", ""}, expose.Ended, true},
 		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Ended, false},
-		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true}, // not the end yet
+		// not the end yet
+		{property.Finally, "len(leader) > 1", [3]string{"leads 1", "", ""}, expose.Between, true},
 		{property.Always, "len(up) == 3 and nodes[0] == 'n1'", [3]string{}, expose.Between, true},
 		{property.Always, "len(up) == 3", [3]string{"", "down", ""}, expose.Between, false},
 		{property.Always, `[(t.node, t.key, t.value, t.values, int(t.term)) for t in leader] == [("n2", "", "7", ("7",), 7)]`, [3]string{"", "leads 7", ""}, expose.Between, true},
@@ -68,8 +70,9 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// BenchmarkJudge judges snapshots of three nodes that nobody has seen before: one leader a term, the same values everywhere, and a number
-// that only rises. What it costs to find the lines counts as well.
+// BenchmarkJudge judges snapshots of three nodes that nobody has seen before: one leader a term,
+// the same values everywhere, and a number that only rises. What it costs to find the lines counts
+// as well.
 func BenchmarkJudge(b *testing.B) {
 	p, err := NewProperties(Config{Path: "x.yaml", Nodes: []string{"n1", "n2", "n3"},
 		Sources: expose.Sources{
@@ -117,7 +120,8 @@ func TestWindow(t *testing.T) {
 	}{
 		{"rising(index, earlier)", 1, []string{"a=1", "b=0", "a=2", "other", "a=10"}, ""},
 		{"rising(index, earlier)", 1, []string{"a=2", "other", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2)"},
-		{"rising(index, earlier)", 1, []string{"a=2", "crash", "a=1"}, ""}, // it exposes nothing meanwhile
+		// it exposes nothing meanwhile
+		{"rising(index, earlier)", 1, []string{"a=2", "crash", "a=1"}, ""},
 		{"rising(kept, earlier)", 1, []string{"kept 2", "crash", "kept 1"}, "p: n1 kept(1); before that n1 kept(2)"},
 		{"not index or not earlier or index[0].value != earlier[0].index[0].value if earlier and earlier[0].index else True", 2, []string{"a=1", "a=2", "a=3", "a=1"}, ""},
 		{"not index or not earlier or index[0].value != earlier[0].index[0].value if earlier and earlier[0].index else True", 2, []string{"a=1", "a=2", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2); before that n1 index(log=a, 1)"},
@@ -148,7 +152,8 @@ func TestWindow(t *testing.T) {
 func TestPending(t *testing.T) {
 	history := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>read|write) (?P<key>\w+) ?(?P<value>\w*)`), OK: regexp.MustCompile(`^ok`), Fail: regexp.MustCompile(`^fail`)}
 	for _, c := range []struct {
-		lines []string // "0 read x"; "0 down" and "0 ends": nothing more comes of the node's programs
+		// "0 read x"; "0 down" and "0 ends": nothing more comes of the node's programs
+		lines []string
 		want  string
 	}{
 		{nil, `[]`},
@@ -231,7 +236,8 @@ func TestOwnNames(t *testing.T) {
 	}
 }
 
-// TestBadProperties: what cannot be judged says where it stands, when it is compiled or when it is judged.
+// TestBadProperties: what cannot be judged says where it stands, when it is compiled or when it is
+// judged.
 func TestBadProperties(t *testing.T) {
 	sources := expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (\d+)`)}}
 	for expr, want := range map[string]string{

@@ -65,7 +65,8 @@ func wrong(path string, err error) error {
 	return err
 }
 
-// NewRunner returns what runs the stages, for one goroutine; share is as in stage.Graph.NewRunner. nil: there are none.
+// NewRunner returns what runs the stages, for one goroutine; share is as in stage.Graph.NewRunner.
+// nil: there are none.
 func (s *Stages) NewRunner(share float64) *stage.Runner {
 	if s == nil || len(s.Graph.Stages) == 0 {
 		return nil
@@ -73,7 +74,8 @@ func (s *Stages) NewRunner(share float64) *stage.Runner {
 	return s.Graph.NewRunner(s.nodes, &stageCalls{s, script.NewThread("stages", nil)}, share)
 }
 
-// stageCalls calls functions of stages on a thread of theirs: whoever asks for tuples may be in a call himself.
+// stageCalls calls functions of stages on a thread of theirs: whoever asks for tuples may be in a
+// call himself.
 type stageCalls struct {
 	*Stages
 	thread *starlark.Thread
@@ -127,8 +129,9 @@ func (b *byName) Attr(name string) (starlark.Value, error) {
 	return nil, nil // the interpreter knows what to say
 }
 
-// tuplesOf are the tuples that a function of a stage has returned: a list of tuples that it was given, of dicts by the names of
-// fields, or of texts and numbers, single ones or in lists, without names.
+// tuplesOf are the tuples that a function of a stage has returned: a list of tuples that it was
+// given, of dicts by the names of fields, or of texts and numbers, single ones or in lists, without
+// names.
 func tuplesOf(v starlark.Value) (all []*stage.Tuple, err error) {
 	list, ok := v.(starlark.Iterable)
 	if _, dict := v.(*starlark.Dict); !ok || dict {

@@ -61,7 +61,8 @@ func summed(t interface{ Fatal(...any) }, dir string, way int, nodes []string, s
 	return p.NewJudge(share)
 }
 
-// TestWaysAgree: in whatever way a sum is said, the same snapshots are violations, in whatever order they are judged.
+// TestWaysAgree: in whatever way a sum is said, the same snapshots are violations, in whatever
+// order they are judged.
 func TestWaysAgree(t *testing.T) {
 	dir, broken, whole := t.TempDir(), 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -101,8 +102,9 @@ func TestWaysAgree(t *testing.T) {
 	}
 }
 
-// BenchmarkStages judges snapshots of eight nodes with 32 values each, one of which is another each time: their sum by an expression,
-// by a stage, by one for each node, and by stages that compute by what has changed.
+// BenchmarkStages judges snapshots of eight nodes with 32 values each, one of which is another each
+// time: their sum by an expression, by a stage, by one for each node, and by stages that compute by
+// what has changed.
 func BenchmarkStages(b *testing.B) {
 	var nodes []string
 	for i := range 8 {

@@ -58,8 +58,9 @@ type Coverage struct {
 	Faults []Faults
 	// Strategies say what each of the strategies brought among which the work was divided, by name.
 	Strategies []strategy.Tally
-	// Kinds are the kinds of what nodes have done: lines, messages, calls and exits, numbers left out. Disks are what machines
-	// left that stopped or lost power. Both are of the part since the check was last resumed.
+	// Kinds are the kinds of what nodes have done: lines, messages, calls and exits, numbers left
+	// out. Disks are what machines left that stopped or lost power. Both are of the part since the
+	// check was last resumed.
 	Kinds Sightings
 	Disks Sightings
 	// Liveness says how it looked for what must happen; nil: nothing must.

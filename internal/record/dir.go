@@ -233,7 +233,8 @@ func (d *Dir) NewUnconfirmed() (string, error) { return newDir(filepath.Join(d.P
 // Traces are the paths of the traces of a check.
 func (d *Dir) Traces() (paths []string) {
 	for _, pattern := range []string{executionDir, violationDir} {
-		some, _ := filepath.Glob(filepath.Join(globEscape(d.Path), pattern+"*", traceFile)) // a good pattern
+		// a good pattern
+		some, _ := filepath.Glob(filepath.Join(globEscape(d.Path), pattern+"*", traceFile))
 		paths = append(paths, some...)
 	}
 	return paths
@@ -254,7 +255,8 @@ func (d *Dir) Memo(name string) (path, alone string) {
 	return filepath.Join(filepath.Dir(d.Path), fileName(name)+"."+memoFile), alone
 }
 
-// Corpus is the path of what goes on with the next check of a system, beside its store of transitions.
+// Corpus is the path of what goes on with the next check of a system, beside its store of
+// transitions.
 func (d *Dir) Corpus(name string) string {
 	if d.given {
 		return filepath.Join(d.Path, corpusFile)

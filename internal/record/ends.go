@@ -33,7 +33,8 @@ func (r *Report) GoOn() {
 // endedBefore is the end of a doubt that is none any more when all is walked again.
 const endedBefore = ", and the check ended before it was known why: give it more time"
 
-// GoalDoubt says that the check ended before it was known what there is to an execution in which a goal was not live.
+// GoalDoubt says that the check ended before it was known what there is to an execution in which a
+// goal was not live.
 func GoalDoubt(name string) string {
 	return fmt.Sprintf("property %q was not true in all of a long walk%s", name, endedBefore)
 }
@@ -76,11 +77,13 @@ func (r *Report) noneEnded(s *spec.Spec) string {
 	return text + advice[0]
 }
 
-// AtLeast is how many executions make nothing found a verdict, when not all is explored and the user says nothing.
+// AtLeast is how many executions make nothing found a verdict, when not all is explored and the
+// user says nothing.
 const AtLeast = 10
 
-// Enough enters what speaks against reading nothing found as a verdict: hardly any executions, or none with any of the
-// faults that there may be. atLeast is how many are enough. said: it is the user's word, for faults, too.
+// Enough enters what speaks against reading nothing found as a verdict: hardly any executions, or
+// none with any of the faults that there may be. atLeast is how many are enough. said: it is the
+// user's word, for faults, too.
 func (r *Report) Enough(atLeast int, said bool) {
 	c := r.Coverage
 	r.AtLeast = atLeast
@@ -109,10 +112,10 @@ func (r *Report) Ended(s *spec.Spec, ends map[string]int) {
 	}
 }
 
-// unendedDoubt says what speaks against a verdict on executions that ended so, or "".
-// A limit ends what nobody has waited for: where hardly any execution came to its end,
-// hardly anything was checked. servers is what became of the servers in one of them. Bounds of a search are the user's word and count as
-// neither.
+// unendedDoubt says what speaks against a verdict on executions that ended so, or "". A limit ends
+// what nobody has waited for: where hardly any execution came to its end, hardly anything was
+// checked. servers is what became of the servers in one of them. Bounds of a search are the user's
+// word and count as neither.
 func unendedDoubt(s *spec.Spec, ends map[string]int, servers []string) string {
 	late, long, all := ends[search.EndTime], ends[search.EndSteps], 0
 	for end, n := range ends {

@@ -20,17 +20,23 @@ type CoverageFields struct {
 	Missed    string `json:"missed,omitempty"`
 	// Under is what the result rests on of what the user said; merged counts states
 	// that are like known ones by that.
-	Under        []string       `json:"under,omitempty"`
-	Merged       int            `json:"merged,omitempty"`
-	Equality     string         `json:"equality,omitempty"`      // of states, when it is not by history
-	Cycles       int            `json:"cycles,omitempty"`        // paths that came back to where they had been
-	Known        int            `json:"known"`                   // paths that came to known states and went no further
-	GivenUp      int            `json:"given_up"`                // paths that the strategy gave up
-	RulesAudited int            `json:"rules_audited,omitempty"` // answers of a script that were looked at
-	Full         bool           `json:"full,omitempty"`          // the numbers below are lower bounds: there was no memory to count more
-	Earlier      int            `json:"earlier,omitempty"`       // paths taken before the check was resumed, not in the numbers below
-	Lost         string         `json:"lost,omitempty"`          // why they are not
-	Faults       []FaultsFields `json:"faults,omitempty"`
+	Under  []string `json:"under,omitempty"`
+	Merged int      `json:"merged,omitempty"`
+	// of states, when it is not by history
+	Equality string `json:"equality,omitempty"`
+	// paths that came back to where they had been
+	Cycles int `json:"cycles,omitempty"`
+	// paths that came to known states and went no further
+	Known   int `json:"known"`
+	GivenUp int `json:"given_up"` // paths that the strategy gave up
+	// answers of a script that were looked at
+	RulesAudited int `json:"rules_audited,omitempty"`
+	// the numbers below are lower bounds: there was no memory to count more
+	Full bool `json:"full,omitempty"`
+	// paths taken before the check was resumed, not in the numbers below
+	Earlier int            `json:"earlier,omitempty"`
+	Lost    string         `json:"lost,omitempty"` // why they are not
+	Faults  []FaultsFields `json:"faults,omitempty"`
 	// Strategies are what each brought, when several have shared the work.
 	Strategies []strategy.Tally `json:"strategies,omitempty"`
 
@@ -57,9 +63,10 @@ type CoverageFields struct {
 	Unfrozen    int   `json:"unfrozen"` // states that could not be frozen
 	Mismatches  int   `json:"mismatches"`
 
-	Stopped int `json:"stopped,omitempty"`  // transitions by which a machine stopped
-	Disks   int `json:"disks,omitempty"`    // that these left, different ones
-	LeftOut int `json:"left_out,omitempty"` // images that losses of power could have left besides, beyond the bound
+	Stopped int `json:"stopped,omitempty"` // transitions by which a machine stopped
+	Disks   int `json:"disks,omitempty"`   // that these left, different ones
+	// images that losses of power could have left besides, beyond the bound
+	LeftOut int `json:"left_out,omitempty"`
 
 	Unreplayable int `json:"unreplayable"` // of executed: a thread was preempted
 	Audited      int `json:"audited"`
@@ -77,19 +84,23 @@ type CoverageFields struct {
 	Step   time.Duration `json:"step_ns"`
 	Freeze time.Duration `json:"freeze_ns"`
 
-	Elapsed     time.Duration `json:"elapsed_ns"`            // real time of the search
-	Steps       int           `json:"steps"`                 // taken in memory
-	CutOff      int           `json:"cut_off,omitempty"`     // states in which a limit of steps or time cut paths off
-	Shared      int           `json:"shared,omitempty"`      // transitions for which another worker waited already
-	Abandoned   int           `json:"abandoned,omitempty"`   // living nodes that could not go on
-	Transitions int           `json:"transitions,omitempty"` // that the memo has got
-	Loaded      int           `json:"loaded,omitempty"`      // that it read from its store
-	Forgotten   int           `json:"forgotten,omitempty"`   // that it has taken out of memory
-	Bytes       int64         `json:"bytes,omitempty"`       // that it has in memory
+	Elapsed time.Duration `json:"elapsed_ns"` // real time of the search
+	Steps   int           `json:"steps"`      // taken in memory
+	// states in which a limit of steps or time cut paths off
+	CutOff int `json:"cut_off,omitempty"`
+	// transitions for which another worker waited already
+	Shared      int   `json:"shared,omitempty"`
+	Abandoned   int   `json:"abandoned,omitempty"`   // living nodes that could not go on
+	Transitions int   `json:"transitions,omitempty"` // that the memo has got
+	Loaded      int   `json:"loaded,omitempty"`      // that it read from its store
+	Forgotten   int   `json:"forgotten,omitempty"`   // that it has taken out of memory
+	Bytes       int64 `json:"bytes,omitempty"`       // that it has in memory
 	// Assertions are what programs want to be shown once, and whether it was.
 	Assertions property.Assertions `json:"assertions,omitempty"`
-	Record     int                 `json:"record,omitempty"` // of coverage.seen, up to which this was seen
-	Again      bool                `json:"again,omitempty"`  // a check that is resumed walks all of it again
+	// of coverage.seen, up to which this was seen
+	Record int `json:"record,omitempty"`
+	// a check that is resumed walks all of it again
+	Again bool `json:"again,omitempty"`
 }
 
 // FaultsFields are Faults for programs.
@@ -99,7 +110,8 @@ type FaultsFields struct {
 	Executions int    `json:"executions"` // with one or more
 	Taken      int    `json:"taken"`      // in all steps
 	Offered    int    `json:"offered"`    // states in which one could happen
-	// After is what a line must look like that comes before, and Said in how many states it had been written.
+	// After is what a line must look like that comes before, and Said in how many states it had
+	// been written.
 	After string `json:"after,omitempty"`
 	Said  int    `json:"said,omitempty"`
 	// Struck are what they hit, and Spared the nodes that they could have hit and did not.

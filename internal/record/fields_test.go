@@ -9,7 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 )
 
-// TestCoverageIsReadBack: each field of a coverage is in its fields for programs, and read back from there.
+// TestCoverageIsReadBack: each field of a coverage is in its fields for programs, and read back
+// from there.
 func TestCoverageIsReadBack(t *testing.T) {
 	c := &Coverage{}
 	n := 0

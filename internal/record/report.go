@@ -40,9 +40,10 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 	return fmt.Errorf("unknown outcome %q", b)
 }
 
-// Version is that of what is printed and kept for programs: report.json, steps.jsonl, --json. It grows when a field is taken
-// away or means something else. 1 had times in seconds besides. In 2 the coverage of report.json was another one than
-// that of --json, and a step of steps.jsonl another one than that of --json.
+// Version is that of what is printed and kept for programs: report.json, steps.jsonl, --json. It
+// grows when a field is taken away or means something else. 1 had times in seconds besides. In 2
+// the coverage of report.json was another one than that of --json, and a step of steps.jsonl
+// another one than that of --json.
 const Version = 3
 
 // Report is all that there is to say about a run, a check or a replay. It is
@@ -57,9 +58,11 @@ type Report struct {
 	// Programs are those of the commands, which a resumed check must have in common too.
 	Programs []trace.Program `json:"programs,omitempty"`
 	Seed     uint64          `json:"seed"`
-	// Faults are the budgets of faults, which a resumed check must have in common too (spec.Spec.Budgets).
+	// Faults are the budgets of faults, which a resumed check must have in common too
+	// (spec.Spec.Budgets).
 	Faults string `json:"faults"`
-	// Properties is over what must hold, which a resumed check must have in common too (spec.Properties.Digest).
+	// Properties is over what must hold, which a resumed check must have in common too
+	// (spec.Properties.Digest).
 	Properties ariadne.Digest `json:"properties"`
 
 	Name    string  `json:"name"`  // of the system
@@ -78,7 +81,8 @@ type Report struct {
 	Executions  int           `json:"executions"`
 	// Ends counts the executions of a check by why they ended.
 	Ends map[string]int `json:"ends"`
-	// AtLeast is how many executions of a check make nothing found a verdict, unless all is explored.
+	// AtLeast is how many executions of a check make nothing found a verdict, unless all is
+	// explored.
 	AtLeast int `json:"at_least,omitempty"`
 	// Next is the index of the first execution that a resumed check runs.
 	Next int `json:"next"`
@@ -161,9 +165,11 @@ type Shrunk struct {
 	From   Size   `json:"from"`   // of the execution that was found
 	To     Size   `json:"to"`
 	Tried  int    `json:"tried"` // executions that it took
-	// Took is the real time of these and of what was looked for in the smaller one, without the replay that confirms it.
+	// Took is the real time of these and of what was looked for in the smaller one, without the
+	// replay that confirms it.
 	Took time.Duration `json:"took_ns"`
-	// Message, At and Step are as Violation's, of this execution; Step is 0 in reports that do not have them.
+	// Message, At and Step are as Violation's, of this execution; Step is 0 in reports that do not
+	// have them.
 	Message string       `json:"message,omitempty"`
 	At      ariadne.Time `json:"at_ns,omitempty"`
 	Step    int          `json:"step,omitempty"`
@@ -183,12 +189,12 @@ type Size struct {
 	Late ariadne.Time `json:"late_ns,omitempty"`
 }
 
-// faultCost is how many deviations are as hard to follow as one fault: a crash explains more than five messages that
-// change places.
+// faultCost is how many deviations are as hard to follow as one fault: a crash explains more than
+// five messages that change places.
 const faultCost = 4
 
-// Cost is how hard an execution is to follow, and to believe: deviations, faults, and how often a second has to be
-// doubled for the latest message.
+// Cost is how hard an execution is to follow, and to believe: deviations, faults, and how often a
+// second has to be doubled for the latest message.
 func (s Size) Cost() int {
 	cost := faultCost*s.Faults + s.Deviations
 	for late := ariadne.Time(time.Second); late < s.Late; late *= 2 {
@@ -197,7 +203,8 @@ func (s Size) Cost() int {
 	return cost
 }
 
-// Needs says how late a message has to be for the execution, and what of a spec excludes it; "": by less than a second.
+// Needs says how late a message has to be for the execution, and what of a spec excludes it; "": by
+// less than a second.
 func (s *Size) Needs() string {
 	if s == nil || s.Late < ariadne.Time(time.Second) {
 		return ""
@@ -211,8 +218,8 @@ func (s *Size) Needs() string {
 	return fmt.Sprintf("a message %.1f s late; in the spec, delays: 0 or max_delay: %v excludes it", time.Duration(s.Late).Seconds(), bound)
 }
 
-// Less reports whether an execution costs less, or as much with fewer faults, or as many and fewer operations lost, or as
-// many of all these and a latest message that is less late, or fewer steps.
+// Less reports whether an execution costs less, or as much with fewer faults, or as many and fewer
+// operations lost, or as many of all these and a latest message that is less late, or fewer steps.
 func (s Size) Less(t Size) bool {
 	return cmp.Or(cmp.Compare(s.Cost(), t.Cost()), cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Late, t.Late), cmp.Compare(s.Steps, t.Steps)) < 0
 }

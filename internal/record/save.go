@@ -57,7 +57,8 @@ func (r *Report) Write(data []byte) error { return WriteFile(filepath.Join(r.Out
 // Report reads the report of the directory, as it was written by this version.
 func (d *Dir) Report() (*Report, error) { return d.report(Version) }
 
-// report reads it as it was written by a version that is not older. Of an older one the coverage may not be read.
+// report reads it as it was written by a version that is not older. Of an older one the coverage
+// may not be read.
 func (d *Dir) report(oldest int) (*Report, error) {
 	r, data, err := readReport(d.Path)
 	if err != nil {

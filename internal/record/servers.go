@@ -22,8 +22,9 @@ type Servers struct {
 	started []bool                           // by node
 	ready   []bool                           // by node
 	asked   map[ariadne.Flow]bool            // connections that were asked for and not answered yet
-	refused map[port]map[ariadne.NodeID]bool // who asked in vain, of ports where nobody was ever found
-	found   map[port]bool                    // somebody was
+	// who asked in vain, of ports where nobody was ever found
+	refused map[port]map[ariadne.NodeID]bool
+	found   map[port]bool // somebody was
 }
 
 // ended is how a node's commands have ended.
@@ -88,8 +89,8 @@ func (w *Servers) Step(s *ariadne.Step) {
 	}
 }
 
-// Lines say which servers have ended by themselves, who waits for a node that was never ready, and where nobody listens although others ask,
-// one line for each node.
+// Lines say which servers have ended by themselves, who waits for a node that was never ready, and
+// where nobody listens although others ask, one line for each node.
 func (w *Servers) Lines() (lines []string) {
 	clients := slices.ContainsFunc(w.spec.Nodes, func(n spec.Node) bool { return n.Client })
 	for i := range w.spec.Nodes {

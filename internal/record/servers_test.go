@@ -21,7 +21,8 @@ func TestServers(t *testing.T) {
 	refuses := ariadne.Step{Output: ariadne.Output{Messages: []ariadne.Message{{From: 0, To: 1, Flow: answer, Flags: ariadne.RST}}}}
 	accepts := ariadne.Step{Output: ariadne.Output{Messages: []ariadne.Message{{From: 0, To: 1, Flow: answer, Flags: ariadne.SYN | ariadne.ACK}}}}
 	ends := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Left: ariadne.Left{Ended: true, Done: true}}}
-	leaves := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Left: ariadne.Left{Ended: true}}} // a process behind
+	// a process behind
+	leaves := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6}}, Left: ariadne.Left{Ended: true}}}
 	fails := ariadne.Step{Output: ariadne.Output{Exits: []ariadne.Exit{{At: 1e6, Status: 1}}, Left: ariadne.Left{Ended: true, Done: true}}}
 	crashes := ariadne.Step{Output: ariadne.Output{Left: ariadne.Left{Down: ariadne.Crashed}}}
 	refusesWhenGone := refuses

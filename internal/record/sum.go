@@ -9,8 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 )
 
-// Sum is what the report counts, as that of a Result to which others can be added. Of what it says it is said by nobody's work:
-// all that workers say comes later.
+// Sum is what the report counts, as that of a Result to which others can be added. Of what it says
+// it is said by nobody's work: all that workers say comes later.
 func (r *Report) Sum() *work.Result {
 	before := work.Source{Unit: -1}
 	s := &work.Result{Source: before, Counts: work.Counts{Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages, Virtual: r.VirtualTime, Ends: maps.Clone(r.Ends)}}

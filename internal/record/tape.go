@@ -17,8 +17,9 @@ type Attempt struct {
 	search.Result
 	Refusals map[ariadne.NodeID][]ariadne.Refusal
 	Counted  bool // the refusals are in the report already
-	// Walked: it was taken on behind the limits, by a walk that looked whether something happens yet. Goal is what is known
-	// besides of a goal that is not live in it, or nil, and Near a live execution that is like it.
+	// Walked: it was taken on behind the limits, by a walk that looked whether something happens
+	// yet. Goal is what is known besides of a goal that is not live in it, or nil, and Near a live
+	// execution that is like it.
 	Walked bool
 	Goal   *Goal
 	Near   []trace.Step

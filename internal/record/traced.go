@@ -19,7 +19,8 @@ func Traced(ctx context.Context, s *spec.Spec, path string, o system.Options, hi
 	if y, err = system.Traced(ctx, s, t, o); err != nil {
 		return nil, nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if err := Hide(y, append(RunsOf(path), hidden...)...); err != nil { // before directories are compared
+	// before directories are compared
+	if err := Hide(y, append(RunsOf(path), hidden...)...); err != nil {
 		return nil, nil, nil, err
 	}
 	y.RecallLists(path, t)

@@ -155,13 +155,14 @@ func Doubts(a *Attempt, nodes []string) []string {
 	return d
 }
 
-// CutOff is the doubt about a step that was cut off. There may be one of an execution that does not count, such as that in which
-// the time was up.
+// CutOff is the doubt about a step that was cut off. There may be one of an execution that does not
+// count, such as that in which the time was up.
 func CutOff(node, what string) string {
 	return fmt.Sprintf("node %s: a step was cut off: %s", node, what)
 }
 
-// Found enters a violation of an execution, with its record in dir, and its size unless that is nil.
+// Found enters a violation of an execution, with its record in dir, and its size unless that is
+// nil.
 func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *Size) Violation {
 	v := Violation{
 		Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
@@ -181,7 +182,8 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *S
 	return v
 }
 
-// Refine enters what more is known of a violation that Found gave: a smaller execution, and of what must happen.
+// Refine enters what more is known of a violation that Found gave: a smaller execution, and of what
+// must happen.
 func (r *Report) Refine(v Violation) {
 	for i := range r.Violations {
 		if w := &r.Violations[i]; w.Trace == v.Trace {
@@ -190,7 +192,8 @@ func (r *Report) Refine(v Violation) {
 	}
 }
 
-// Move enters that the record of a violation lies in another directory: paths in one begin with it, or with nothing.
+// Move enters that the record of a violation lies in another directory: paths in one begin with it,
+// or with nothing.
 func (v *Violation) Move(from, to string) {
 	move := func(paths ...*string) {
 		for _, p := range paths {
@@ -219,7 +222,8 @@ func (v *Violation) Move(from, to string) {
 	v.Shrunk = &s
 }
 
-// Moved is a file of a record, below the directory that it will lie in, of a system whose spec lies in a path.
+// Moved is a file of a record, below the directory that it will lie in, of a system whose spec lies
+// in a path.
 func Moved(name string, data []byte, dir, spec string) ([]byte, error) {
 	if filepath.Base(name) != traceFile {
 		return data, nil

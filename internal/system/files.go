@@ -49,8 +49,9 @@ func newDigests(s *spec.Spec) *Digests {
 // because it came later. What nodes see then is neither of before nor of now.
 var errNewer = errors.New("it is newer than what nodes see in its directory")
 
-// Of returns the digest of what nodes learn of a file: of what they were first shown, as far as that is known, else of
-// what is there now. That there is none is an error when its content or list is asked for, and else an answer.
+// Of returns the digest of what nodes learn of a file: of what they were first shown, as far as
+// that is known, else of what is there now. That there is none is an error when its content or list
+// is asked for, and else an answer.
 func (d *Digests) Of(f ariadne.File) (ariadne.Digest, error) {
 	first := d.seen.Known(f.Path)
 	switch f.Use {

@@ -19,8 +19,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// final lets the command of finally look at what ended executions leave. What the nodes leave is judged once, however
-// many executions leave it.
+// final lets the command of finally look at what ended executions leave. What the nodes leave is
+// judged once, however many executions leave it.
 type final struct {
 	system *System
 

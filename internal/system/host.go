@@ -19,7 +19,8 @@ import (
 // What nodes do rests on the host too, which others change. When something is not as it
 // was, and a node does something else than before, that is why, and no bug of anybody's.
 
-// machine is the machine and who runs Ariadne, as far as nodes may depend on it past the emulated kernel.
+// machine is the machine and who runs Ariadne, as far as nodes may depend on it past the emulated
+// kernel.
 type machine struct {
 	release       string // of the kernel, which runs what is not emulated
 	vendor, model string // of the processor
@@ -51,17 +52,19 @@ func (m machine) facts() []trace.Fact {
 	}
 }
 
-// visible are what programs can see of it that are told of a model of a processor ("": the real one). The first states of nodes
-// are named by them, because all that nodes do may rest on them; what programs cannot see is not in the names, so that like
-// machines have the same. What else they are shown of a kernel and a machine (uname, /proc, limits) is made up, and the same
-// everywhere.
+// visible are what programs can see of it that are told of a model of a processor ("": the real
+// one). The first states of nodes are named by them, because all that nodes do may rest on them;
+// what programs cannot see is not in the names, so that like machines have the same. What else they
+// are shown of a kernel and a machine (uname, /proc, limits) is made up, and the same everywhere.
 func (m machine) visible(model string) []trace.Fact {
 	facts := []trace.Fact{{Name: "kernel", Value: version(m.release)}, {Name: "user", Value: m.user}, {Name: "sysctl", Value: m.sysctl}}
 	if model == "" {
-		// cpuid shows them, or what is made of them where it can be trapped, and the kernel tells a new program.
+		// cpuid shows them, or what is made of them where it can be trapped, and the kernel tells a
+		// new program.
 		return append(facts, trace.Fact{Name: "processor", Value: m.model}, trace.Fact{Name: "features", Value: strings.Join(m.flags, " ")})
 	}
-	// What cannot be trapped: xgetbv and the room that XSAVE takes, and how a vendor computes approximations.
+	// What cannot be trapped: xgetbv and the room that XSAVE takes, and how a vendor computes
+	// approximations.
 	room := slices.DeleteFunc(slices.Clone(m.flags), func(flag string) bool {
 		return !slices.ContainsFunc(saved, func(begin string) bool { return strings.HasPrefix(flag, begin) })
 	})
@@ -71,7 +74,8 @@ func (m machine) visible(model string) []trace.Fact {
 // saved are how the names begin of features with registers that XSAVE saves, and of its own.
 var saved = []string{"xsave", "xgetbv", "avx", "mpx", "pku", "ospke", "amx", "shstk", "user_shstk"}
 
-// version is a kernel's release without what its builder has added: fixes do not change what programs are answered.
+// version is a kernel's release without what its builder has added: fixes do not change what
+// programs are answered.
 func version(release string) string {
 	name, numbers, _ := strings.Cut(release, " ")
 	parts := strings.SplitN(numbers, ".", 3)
@@ -142,7 +146,8 @@ func facts(s *spec.Spec) []trace.Fact {
 			all = append(all, trace.Fact{Name: "ids of " + n.Login + ", the user of " + n.Name, Value: fmt.Sprintf("%d:%d", n.User, n.Group)})
 		}
 	}
-	// They are no part of the spec's digest, but an execution may end where one of them does not hold.
+	// They are no part of the spec's digest, but an execution may end where one of them does not
+	// hold.
 	return append(all, trace.Fact{Name: "properties", Value: fmt.Sprintf("%x", s.Properties.Digest[:8])})
 }
 
@@ -185,8 +190,8 @@ func (d *Digests) Described(changed []memo.Dependency) []string {
 	return d.Changed(files)
 }
 
-// Seen says which of these changes nodes may have seen. The others are none to them: they were shown what was there
-// first.
+// Seen says which of these changes nodes may have seen. The others are none to them: they were
+// shown what was there first.
 func (d *Digests) Seen(changed []memo.Dependency) []string {
 	lines := d.Described(slices.DeleteFunc(slices.Clone(changed), func(c memo.Dependency) bool { return d.safe(c.File) }))
 	for _, path := range d.Leaked() {

@@ -8,7 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// What programs see of the machine is in the name of a node's first state, each fact of it, and nothing else.
+// What programs see of the machine is in the name of a node's first state, each fact of it, and
+// nothing else.
 func TestFirstStateNamesTheMachine(t *testing.T) {
 	here := thisMachine()
 	defer func(f func() machine) { thisMachine = f }(thisMachine)
@@ -19,9 +20,11 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 	}
 	of := machine{release: "Linux 6.8.0-31-generic", vendor: "GenuineIntel", model: "Xeon 1", flags: []string{"sse", "avx", "sha_ni"}, user: "root", sysctl: "a=1"}
 	for _, c := range []struct {
-		what             string
-		change           func(m *machine)
-		real, told, list bool // whether it is seen by who sees the real processor, by who is told of a model, and is in traces
+		what   string
+		change func(m *machine)
+		// whether it is seen by who sees the real processor, by who is told of a model, and is in
+		// traces
+		real, told, list bool
 	}{
 		{"a fix of the kernel", func(m *machine) { m.release = "Linux 6.8.0-45-generic" }, false, false, true},
 		{"another kernel", func(m *machine) { m.release = "Linux 6.11.0-31-generic" }, true, true, true},
@@ -51,8 +54,8 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 	}
 }
 
-// Nodes list places where there is a budget for what may happen there, so its kind is in the name of
-// their first state. How large it is they are not told.
+// Nodes list places where there is a budget for what may happen there, so its kind is in the name
+// of their first state. How large it is they are not told.
 func TestFirstStateNamesTheFaults(t *testing.T) {
 	y := &System{Spec: &spec.Spec{Nodes: make([]spec.Node, 1)}}
 	none := y.initial(0)

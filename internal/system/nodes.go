@@ -61,9 +61,10 @@ func (y *System) OnThread(i int, f func() error) (err error) {
 	return err
 }
 
-// Live lends f the space of living nodes, on the thread of the goroutine. A panic is a Bug
-// that says where. All that stages compute there by what has changed is computed without as well: what is found in a search is confirmed in
-// such a space, so none of it rests on a mistake there. Numbers without bounds are seen there alone.
+// Live lends f the space of living nodes, on the thread of the goroutine. A panic is a Bug that
+// says where. All that stages compute there by what has changed is computed without as well: what
+// is found in a search is confirmed in such a space, so none of it rests on a mistake there.
+// Numbers without bounds are seen there alone.
 func (y *System) Live(f func(*space.Space) error) (err error) {
 	nodes := y.Living(y.ctx, nil)
 	defer func() {

@@ -156,7 +156,8 @@ type NotStarted struct {
 	Node ariadne.NodeID
 	How  string // the command, and how it ended
 	Logs []ariadne.LogLine
-	// Advice says which files it has looked for that the node does not have, and how the node gets them, one line each.
+	// Advice says which files it has looked for that the node does not have, and how the node gets
+	// them, one line each.
 	Advice []string
 }
 

@@ -13,7 +13,8 @@
 // look at this machine. The folder may import machine, explore, judge, leaf and the nouns; record
 // and use may import it.
 //
-// Read next: nodes.go, traced.go, files.go; then internal/record, internal/use/run, internal/use/check.
+// Read next: nodes.go, traced.go, files.go; then internal/record, internal/use/run,
+// internal/use/check.
 package system
 
 import (
@@ -125,8 +126,8 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 // keeps are calls by which programs bring to the disk what they have written.
 var keeps = []string{"fsync", "fdatasync", "sync", "syncfs", "msync", "sync_file_range"}
 
-// giveUp is how long Linux sends again what is not acknowledged, with net.ipv4.tcp_retries2 of 15 and a line
-// as fast as this one, before it takes a connection for dead.
+// giveUp is how long Linux sends again what is not acknowledged, with net.ipv4.tcp_retries2 of 15
+// and a line as fast as this one, before it takes a connection for dead.
 const giveUp = 925 * time.Second
 
 // callName names a system call as the table has it.
@@ -206,8 +207,8 @@ func Relative(dir, path string) (string, error) {
 	return filepath.Rel(d, p)
 }
 
-// Judge has the spec's properties judged in a space, which is one goroutine's. share is of what stages compute by what has changed
-// (stage.Graph.NewRunner). When ctx ends nothing more is judged.
+// Judge has the spec's properties judged in a space, which is one goroutine's. share is of what
+// stages compute by what has changed (stage.Graph.NewRunner). When ctx ends nothing more is judged.
 func (y *System) Judge(ctx context.Context, s *space.Space, share float64) *space.Space {
 	return y.judgedBy(ctx, y.judged, s, share)
 }
@@ -242,8 +243,8 @@ func (y *System) Notes() []string { return y.judged.Notes() }
 // Checks are what watches one execution.
 func (y *System) Checks() []property.Check { return property.Generic(y.checked) }
 
-// CommandNames says what the commands of a spec's nodes are called, as messages have them; that of a node with one alone
-// has a number, like those that are not known.
+// CommandNames says what the commands of a spec's nodes are called, as messages have them; that of
+// a node with one alone has a number, like those that are not known.
 func CommandNames(s *spec.Spec) func(id ariadne.NodeID, command int) string {
 	nodes := checkedNodes(s)
 	return func(id ariadne.NodeID, command int) string {
@@ -307,7 +308,8 @@ func (y *System) World() *world.System {
 	return world.NewSystem(y.Rules, nodes)
 }
 
-// start starts node i, whose steps end where they are when the channel is closed that interrupt returns. calls: with Output.CallTrace.
+// start starts node i, whose steps end where they are when the channel is closed that interrupt
+// returns. calls: with Output.CallTrace.
 func (y *System) start(interrupt func() <-chan struct{}, i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
 	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: interrupt, Seen: y.Digests.seen,
@@ -319,8 +321,8 @@ func (y *System) start(interrupt func() <-chan struct{}, i int, calls bool) (mem
 	return n, nil
 }
 
-// Living returns the system with nodes that live. When ctx ends their steps end where they are; ctx is the
-// system's own or ends with it.
+// Living returns the system with nodes that live. When ctx ends their steps end where they are; ctx
+// is the system's own or ends with it.
 func (y *System) Living(ctx context.Context, now func() time.Duration) *memo.Living {
 	var start []func() (memo.Instance, error)
 	for i := range y.Spec.Nodes {
@@ -329,8 +331,8 @@ func (y *System) Living(ctx context.Context, now func() time.Duration) *memo.Liv
 	return memo.NewLiving(y.World(), start, now)
 }
 
-// Boots are the ways to make the nodes of an executor. A step ends where it is when the channel is closed that interrupt returns
-// at that time.
+// Boots are the ways to make the nodes of an executor. A step ends where it is when the channel is
+// closed that interrupt returns at that time.
 func (y *System) Boots(interrupt func() <-chan struct{}) []memo.Boot {
 	var boots []memo.Boot
 	for i := range y.Spec.Nodes {

@@ -129,7 +129,8 @@ func (y *System) Changes(t *trace.Trace) []string {
 		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.Programs), len(h.Programs)))
 	}
 	files := slices.DeleteFunc(slices.Clone(t.Files), func(f trace.File) bool {
-		return slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path }) // told above
+		// told above
+		return slices.ContainsFunc(h.Programs, func(p trace.Program) bool { return p.Path == f.Path })
 	})
 	return append(lines, y.Digests.Changed(files)...)
 }

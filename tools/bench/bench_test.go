@@ -48,7 +48,8 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// TestBenchmarksExist: each Go benchmark that is run stands in the package in which it is looked for.
+// TestBenchmarksExist: each Go benchmark that is run stands in the package in which it is looked
+// for.
 func TestBenchmarksExist(t *testing.T) {
 	call := regexp.MustCompile(`goBenchmark\("(\./[^"]+)", [^"]*"(Benchmark\w+)`)
 	files, err := filepath.Glob("*.go")

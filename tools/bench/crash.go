@@ -23,8 +23,9 @@ var crashSource []byte
 //go:embed testdata/etcd.sh
 var etcdScript []byte
 
-// storages are programs whose files lose power, on one processor. A small C program that syncs nothing has the
-// most images; SQLite and git have checkers that take their time; etcd's checker starts a server, on files of 64 MB.
+// storages are programs whose files lose power, on one processor. A small C program that syncs
+// nothing has the most images; SQLite and git have checkers that take their time; etcd's checker
+// starts a server, on files of 64 MB.
 var storages = []struct {
 	name, program  string
 	setup, command string
@@ -51,9 +52,10 @@ func (b *bench) readyEtcd() bool {
 	return err == nil
 }
 
-// measureCrash measures how many images of a power loss are formed, put into a directory and checked in a
-// second, on one processor, and where the time goes. A second of processor time is that of the whole command, with the
-// program that stores and all checkers: what else runs on the machine does not count.
+// measureCrash measures how many images of a power loss are formed, put into a directory and
+// checked in a second, on one processor, and where the time goes. A second of processor time is
+// that of the whole command, with the program that stores and all checkers: what else runs on the
+// machine does not count.
 func (b *bench) measureCrash() error {
 	source := filepath.Join(b.dir, "crash.c")
 	if err := os.WriteFile(source, crashSource, 0o644); err != nil {
@@ -99,7 +101,8 @@ func (b *bench) measureCrash() error {
 			cmd.Dir = dir
 			out, err := cmd.Output()
 			var exit *exec.ExitError
-			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) { // 1: images fail, as they do
+			// 1: images fail, as they do
+			if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != 1) {
 				return 0, err
 			}
 			sums := map[string]float64{} // of what kills leave, and power losses
@@ -134,8 +137,8 @@ func (b *bench) measureCrash() error {
 	return nil
 }
 
-// onOneProcessor keeps what is started from here on on one processor, until free is called: images are formed while others are
-// checked, so a single worker may use two.
+// onOneProcessor keeps what is started from here on on one processor, until free is called: images
+// are formed while others are checked, so a single worker may use two.
 func onOneProcessor() (free func(), err error) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet
@@ -154,8 +157,8 @@ func onOneProcessor() (free func(), err error) {
 	}, unix.SchedSetaffinity(0, &one)
 }
 
-// spawned is how many times in a second a checker can be run, one after the other, where nothing is formed, written or
-// removed.
+// spawned is how many times in a second a checker can be run, one after the other, where nothing is
+// formed, written or removed.
 func (b *bench) spawned(dir, check string) (float64, error) {
 	args := []string{"sh", "-c", check}
 	if !strings.ContainsAny(check, `"'$`) { // then no shell is wanted

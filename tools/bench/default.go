@@ -7,7 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// longSystems are examples whose executions are long, by name. Their servers may crash once, and the network may be parted once.
+// longSystems are examples whose executions are long, by name. Their servers may crash once, and
+// the network may be parted once.
 var longSystems = []struct{ name, spec string }{
 	{"raft", "examples/raftkv/raftkv.yaml"},
 	{"pysyncobj", "examples/pysyncobj/pysyncobj.yaml"},
@@ -26,7 +27,8 @@ const longFaults = "none,crash:1,cut:1"
 // longRepeat is how often each is measured at most: they take minutes.
 const longRepeat = 3
 
-// measureDefault measures how many executions the default search completes of each of these systems in the time of
+// measureDefault measures how many executions the default search completes of each of these systems
+// in the time of
 // -long, with one worker, and how many steps it takes over those of random, which neither freezes nor
 // remembers anything. With another binary, of -old, it says by turns what that one completes.
 func (b *bench) measureDefault() error {

@@ -6,16 +6,17 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// exposing are systems of which functions and variables are exposed by their debug information, and the same ones without that.
+// exposing are systems of which functions and variables are exposed by their debug information, and
+// the same ones without that.
 var exposing = []struct{ name, without, with string }{
 	{"etcd", "examples/etcd/one-write.yaml", "examples/etcd/functions.yaml"},
 	{"redis", "examples/redis-source/replication.yaml", "examples/redis-source/functions.yaml"},
 	{"craft", "examples/craft/craft.yaml", "examples/craft/functions.yaml"},
 }
 
-// measureExposing measures what looking into programs costs of the processor time of a step, and what to read their debug
-// information does, which is done once: random executions with and without it take turns. What many executions take
-// more than few is steps.
+// measureExposing measures what looking into programs costs of the processor time of a step, and
+// what to read their debug information does, which is done once: random executions with and without
+// it take turns. What many executions take more than few is steps.
 func (b *bench) measureExposing() error {
 	const few, many = 2, 22
 	for _, e := range exposing {

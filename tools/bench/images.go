@@ -2,8 +2,8 @@ package main
 
 import "fmt"
 
-// formings are logs whose images are formed, in two sizes: files that are created and renamed, synced or not, and pages of 4096 bytes that are written
-// and synced.
+// formings are logs whose images are formed, in two sizes: files that are created and renamed,
+// synced or not, and pages of 4096 bytes that are written and synced.
 var formings = []struct {
 	log          string
 	small, large int
@@ -11,9 +11,10 @@ var formings = []struct {
 	{"names-synced", 100, 10000}, {"names", 100, 10000}, {"pages-synced", 5 << 8, 40 << 8},
 }
 
-// measureForming measures how long it takes to form an image and to look at it where there is no checker, and how many times as long
-// it takes in a log that is much longer: 10,000 names and not 100, 40 MB and not 5. No more than 4 images are formed of each point. Both sizes are
-// measured in one run, by processor time.
+// measureForming measures how long it takes to form an image and to look at it where there is no
+// checker, and how many times as long it takes in a log that is much longer: 10,000 names and not
+// 100, 40 MB and not 5. No more than 4 images are formed of each point. Both sizes are measured in
+// one run, by processor time.
 func (b *bench) measureForming() error {
 	for _, f := range formings {
 		var times, ratios []float64

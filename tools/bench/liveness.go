@@ -34,11 +34,13 @@ var shrinking = []struct{ name, spec string }{
 	{"self-loop", "examples/ring/loop-bug.yaml"},
 }
 
-// measureLiveness measures how long it takes, by real time, to find the critical transition of an execution in which something that
-// must happen does not, as the default search of each seed has found one; which share of five hunts for that of the first of these executions, with
-// walks of their own, name the same step; which share of the seeds name steps that are alike, in what
-// these are shrunk to; and what shrinking takes and saves. How much longer it would take to execute each walk
-// from the start is reckoned by its steps and by what one of random executions of the same system costs, their starts included.
+// measureLiveness measures how long it takes, by real time, to find the critical transition of an
+// execution in which something that must happen does not, as the default search of each seed has
+// found one; which share of five hunts for that of the first of these executions, with walks of
+// their own, name the same step; which share of the seeds name steps that are alike, in what these
+// are shrunk to; and what shrinking takes and saves. How much longer it would take to execute each
+// walk from the start is reckoned by its steps and by what one of random executions of the same
+// system costs, their starts included.
 func (b *bench) measureLiveness() error {
 	for _, s := range stuck {
 		if !b.fetch(s.spec) {
@@ -90,7 +92,8 @@ func (b *bench) measureLiveness() error {
 	return nil
 }
 
-// stable is which share of some hunts for the critical transition of one execution, with other walks each, name the same step.
+// stable is which share of some hunts for the critical transition of one execution, with other
+// walks each, name the same step.
 func (b *bench) stable(trace string) (float64, error) {
 	const hunts = 5
 	named, most := map[int]int{}, 0
@@ -112,8 +115,8 @@ func (b *bench) stable(trace string) (float64, error) {
 // number is what differs between the names of like steps.
 var number = regexp.MustCompile(`\d+`)
 
-// shrink measures what it takes to shrink the first violation that the default search finds by each of some seeds, and how many times
-// more steps it had. see is told of each.
+// shrink measures what it takes to shrink the first violation that the default search finds by each
+// of some seeds, and how many times more steps it had. see is told of each.
 func (b *bench) shrink(name, spec string, see func(*harness.Violation) error) error {
 	var took, ratios []float64
 	for seed := range b.repeat {
@@ -142,7 +145,8 @@ func (b *bench) shrink(name, spec string, see func(*harness.Violation) error) er
 	return nil
 }
 
-// livingStep is how many seconds a step of random executions of a system takes, with what it costs to start.
+// livingStep is how many seconds a step of random executions of a system takes, with what it costs
+// to start.
 func (b *bench) livingStep(spec string) (float64, error) {
 	plain, err := b.without(spec, "properties:")
 	if err != nil {
@@ -155,7 +159,8 @@ func (b *bench) livingStep(spec string) (float64, error) {
 	return r.RealTime.Seconds() / float64(r.Steps), nil
 }
 
-// without writes the spec of an example up to a line, and returns where. Copies of the example's programs are beside it.
+// without writes the spec of an example up to a line, and returns where. Copies of the example's
+// programs are beside it.
 func (b *bench) without(spec, line string) (string, error) {
 	data, err := os.ReadFile(spec)
 	if err != nil {
@@ -173,16 +178,19 @@ func (b *bench) without(spec, line string) (string, error) {
 	return to, errors.Join(os.CopyFS(filepath.Join(dir, "bin"), os.DirFS(filepath.Join(filepath.Dir(spec), "bin"))), os.WriteFile(to, []byte(text+"\n"), 0o644))
 }
 
-// predicatePairs are searches with and without properties for each measurement, whose median counts: one of them takes a third of a second, which
-// differs by some percent each time.
+// predicatePairs are searches with and without properties for each measurement, whose median
+// counts: one of them takes a third of a second, which differs by some percent each time.
 const predicatePairs = 40
 
-// judged is the system whose properties are judged, and the window of its executions in which it is searched with and without.
+// judged is the system whose properties are judged, and the window of its executions in which it is
+// searched with and without.
 const judged = "examples/raftkv/properties.yaml"
 
-// measurePredicates measures how many states that nobody has seen are judged in a second, and how much longer the same search takes
-// with properties than without: all states of a window, by one worker. What properties cost is the same whether the steps of the nodes are executed or
-// remembered, and is little beside executing them. So it is measured where all are remembered (predicate_overhead_remembered), by the processor time of searches with and without by turns, and
+// measurePredicates measures how many states that nobody has seen are judged in a second, and how
+// much longer the same search takes with properties than without: all states of a window, by one
+// worker. What properties cost is the same whether the steps of the nodes are executed or
+// remembered, and is little beside executing them. So it is measured where all are remembered
+// (predicate_overhead_remembered), by the processor time of searches with and without by turns, and
 // predicate_overhead is that difference as a part of what the search takes from nothing.
 func (b *bench) measurePredicates() error {
 	rates, err := b.repeated(func() (float64, error) {
@@ -248,8 +256,9 @@ func (b *bench) measurePredicates() error {
 	return nil
 }
 
-// measureStages measures how many states are judged in a second in which one of 256 tuples is another than before, by a sum of all: as an
-// expression, a stage, a stage for each node, and by what has changed.
+// measureStages measures how many states are judged in a second in which one of 256 tuples is
+// another than before, by a sum of all: as an expression, a stage, a stage for each node, and by
+// what has changed.
 func (b *bench) measureStages() error {
 	rates := map[string][]float64{}
 	for range b.repeat {

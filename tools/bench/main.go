@@ -9,7 +9,8 @@
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. What this machine cannot measure is named and left out.
 //
-// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go, crash.go, images.go, liveness.go, table.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go,
+// crash.go, images.go, liveness.go, table.go.
 package main
 
 import (

@@ -15,9 +15,10 @@ const (
 	restartSteps = 30
 )
 
-// measureRestarts measures what a machine's stop costs: how long it takes, by real time, until it serves
-// again; how many states that a stop leaves are one disk, when the machine stops once at each place within a
-// number of steps; and how many executions with a stop the default search makes in a second from there.
+// measureRestarts measures what a machine's stop costs: how long it takes, by real time, until it
+// serves again; how many states that a stop leaves are one disk, when the machine stops once at
+// each place within a number of steps; and how many executions with a stop the default search makes
+// in a second from there.
 func (b *bench) measureRestarts() error {
 	for _, name := range restarting {
 		spec := "examples/restart/" + name + ".yaml"

@@ -22,8 +22,8 @@ var systems = []struct{ name, spec string }{
 //go:embed testdata/idle.yaml
 var idle []byte
 
-// measureSystems measures what checks get through, by whole executions and by the default search, and
-// what Ariadne itself takes of memory meanwhile.
+// measureSystems measures what checks get through, by whole executions and by the default search,
+// and what Ariadne itself takes of memory meanwhile.
 func (b *bench) measureSystems() error {
 	for _, s := range systems {
 		if !b.fetch(s.spec) {

@@ -50,7 +50,8 @@ func TestPage(t *testing.T) {
 			t.Errorf("%q is not in the page:\n%s", want, page)
 		}
 	}
-	// What nothing is kept of here stays: all of the first one, or what some of its searches have shown.
+	// What nothing is kept of here stays: all of the first one, or what some of its searches have
+	// shown.
 	first := some()
 	for _, kept := range []result{{bug: first.bug}, {bug: first.bug, shrunk: first.shrunk}, {bug: first.bug, seeds: first.seeds}, {bug: first.bug, sibling: first.sibling}} {
 		again, err := o.writePage([]result{kept, missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, harness.Page(page))

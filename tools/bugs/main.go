@@ -1,14 +1,15 @@
 // Command bugs lets the default strategy look for documented bugs of real, unmodified programs, and
-// writes docs/results/bugs.md: how many seeds find each, after how long and how much work, and which faults
-// it takes; and that nothing is found beside it, in the version or with the setting that does not
-// have the bug.
+// writes docs/results/bugs.md: how many seeds find each, after how long and how much work, and
+// which faults it takes; and that nothing is found beside it, in the version or with the setting
+// that does not have the bug.
 //
 //	go run ./tools/bugs [flags] [bug...]
 //
-// The list of bugs is examples/bugs/list.yaml. With -papers it is examples/papers.yaml, of bugs that
-// papers describe, in programs of ours, and the page is docs/results/papers.md. What came of a search is kept, so the page always has
-// all: those not looked for now as they were last. Exit status 1: a bug is missed, another
-// violation than the documented one is found, or something is found beside it.
+// The list of bugs is examples/bugs/list.yaml. With -papers it is examples/papers.yaml, of bugs
+// that papers describe, in programs of ours, and the page is docs/results/papers.md. What came of a
+// search is kept, so the page always has all: those not looked for now as they were last. Exit
+// status 1: a bug is missed, another violation than the documented one is found, or something is
+// found beside it.
 //
 // Read next: list.go, search.go, page.go.
 package main

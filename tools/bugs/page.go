@@ -36,13 +36,15 @@ on all processors, for %s at most, and ends at the first violation.
 
 const folder = "examples/bugs" // what the list's specs are relative to
 
-// good says whether all is as it should be: each seed finds the bug, and nothing is found beside it.
+// good says whether all is as it should be: each seed finds the bug, and nothing is found beside
+// it.
 func (r *result) good() bool {
 	missed := func(s outcome) bool { return !s.Found || s.Wrong != "" }
 	return !slices.ContainsFunc(r.seeds, missed) && (r.shrunk == nil || r.shrunk.From == nil || r.shrunk.Replays) && (r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
 }
 
-// writePage returns the whole page. Bugs of which nothing is kept here stay as the earlier page has them.
+// writePage returns the whole page. Bugs of which nothing is kept here stay as the earlier page has
+// them.
 func (o *options) writePage(all []result, earlier harness.Page) ([]byte, error) {
 	var b strings.Builder
 	budget, least := o.budgets(all)
@@ -75,7 +77,8 @@ func (o *options) budgets(all []result) (most, least time.Duration) {
 	return cmp.Or(most, o.budget), cmp.Or(least, o.least)
 }
 
-// heads are those of the columns of what searches show, but for the last one, which is that of the search beside the bug.
+// heads are those of the columns of what searches show, but for the last one, which is that of the
+// search beside the bug.
 var heads = []string{"found", "time", "executions", "faults", "shrunk: faults, deviations, steps"}
 
 // writeHeads begins a table: with the heads of what the list says of a bug.
@@ -89,8 +92,8 @@ func writeRow(b *strings.Builder, listed, searched []string) {
 	fmt.Fprintf(b, "| %s |\n", strings.Join(slices.Concat(listed, searched), " | "))
 }
 
-// searched are the cells of what searches have shown. Those of searches of which nothing is kept here stay as the earlier page
-// has them. prefix is what the last one begins with.
+// searched are the cells of what searches have shown. Those of searches of which nothing is kept
+// here stay as the earlier page has them. prefix is what the last one begins with.
 func (r *result) searched(earlier harness.Page, beside, prefix string) []string {
 	old := earlier.Cells("bug", "`"+r.bug.Name+"`")
 	var cells []string
@@ -137,7 +140,8 @@ func (r *result) writeWrong(b *strings.Builder, earlier harness.Page) {
 	}
 }
 
-// keepLines writes the lines of the bug's section on the earlier page that begin so, each a paragraph.
+// keepLines writes the lines of the bug's section on the earlier page that begin so, each a
+// paragraph.
 func (r *result) keepLines(b *strings.Builder, earlier harness.Page, prefix string) {
 	for line := range strings.Lines(earlier.Section(r.bug.Name)) {
 		if strings.HasPrefix(line, prefix) {
@@ -196,8 +200,8 @@ func (r *outcome) beside() string {
 	return fmt.Sprintf("%s (%s, %d executions)", what, seconds(r.RealTime), r.Executions)
 }
 
-// found is how many seeds found the bug, and of these the median time and executions, and the faults of
-// the median execution.
+// found is how many seeds found the bug, and of these the median time and executions, and the
+// faults of the median execution.
 func (r *result) found() []string {
 	cells := make([]string, 4)
 	found := slices.DeleteFunc(slices.Clone(r.seeds), func(s outcome) bool { return !s.Found })

@@ -26,15 +26,17 @@ type outcome struct {
 	Executed   int      // transitions made by living nodes
 	Exhausted  bool     // everything within the bounds was explored
 	Faults     []string // of the execution that was found, by kind, in its order
-	// Of the execution that one more search has found and shrunk: how large it was and became (the same: none smaller was found), whether
-	// the smaller one replays, and the critical transition of what must happen.
+	// Of the execution that one more search has found and shrunk: how large it was and became (the
+	// same: none smaller was found), whether the smaller one replays, and the critical transition
+	// of what must happen.
 	From, To *harness.Size `json:",omitempty"`
 	Replays  bool          `json:",omitzero"`
 	Critical string        `json:",omitzero"`
 	Origin   harness.Origin
 }
 
-// Kinds of searches: for a bug with one seed after the other, once more to shrink what is found, and beside it.
+// Kinds of searches: for a bug with one seed after the other, once more to shrink what is found,
+// and beside it.
 const (
 	seeded  = "seed"
 	shrunk  = "shrunk"
@@ -125,7 +127,8 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 	return r, errors.Join(os.RemoveAll(dir), harness.Keep(dir+".json", r))
 }
 
-// enterShrunk enters what came of shrinking the execution that a check has found, and whether the smaller one replays.
+// enterShrunk enters what came of shrinking the execution that a check has found, and whether the
+// smaller one replays.
 func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Run) error {
 	v := &report.Violations[0]
 	trace, goal := v.Trace, v.Goal

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestInterval: figures that scatter by a tenth. The interval holds the true ratio nearly always, and
-// tells a binary that is a fifth slower.
+// TestInterval: figures that scatter by a tenth. The interval holds the true ratio nearly always,
+// and tells a binary that is a fifth slower.
 func TestInterval(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	noisy := func(mean float64) []float64 {

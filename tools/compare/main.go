@@ -3,8 +3,9 @@
 //	go run ./tools/compare -old OLD -new NEW [flags] [spec...]
 //
 // The two take turns on the same machine, so that what else goes on there meets both. Of each
-// system (a path below examples/) it measures whole executions per second, new transitions per second of
-// the default search, and remembered ones of a search that finds all of them in the store.
+// system (a path below examples/) it measures whole executions per second, new transitions per
+// second of the default search, and remembered ones of a search that finds all of them in the
+// store.
 //
 // Each round gives a ratio of new to old. Printed are the median ratio and its 95 % interval, by
 // bootstrap. The new binary passes when the interval reaches 0.97: what is slower than that beyond

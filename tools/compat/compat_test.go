@@ -46,7 +46,8 @@ func TestListIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Specs with a planted bug are meant to fail; these are a part of others, or run the same programs.
+		// Specs with a planted bug are meant to fail; these are a part of others, or run the same
+		// programs.
 		apart := strings.HasSuffix(rel, "-bug.yaml") || slices.Contains([]string{"etcd/one-write.yaml", "raftkv/linearizable.yaml", "raftkv/properties.yaml", "raftkv/ready.yaml", "raftkv/workload.yaml", "etcd/functions.yaml", "etcd/slow-disk.yaml", "etcd/wire.yaml", "etcd/gateway.yaml", "craft/functions.yaml", "redis-source/replication.yaml", "redis-source/functions.yaml"}, rel)
 		if slices.Contains(folders, filepath.Dir(rel)) && !apart && !slices.Contains(listed, rel) {
 			t.Errorf("%s is not in %s", rel, list)

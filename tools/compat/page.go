@@ -36,7 +36,8 @@ This page shows which real, unmodified programs run under Ariadne, and how repro
 var columns = []string{"program", "spec", "user", "ready", "runs", "replays", "walks", "check", "steps", "system calls", "virtual time",
 	"real time", "measured"}
 
-// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page
+// has them.
 func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)

@@ -151,8 +151,8 @@ func TestShort(t *testing.T) {
 	}
 }
 
-// TestPowerReplays: executions in which machines lose their power and come back with some image of their disks are the same
-// again, step by step.
+// TestPowerReplays: executions in which machines lose their power and come back with some image of
+// their disks are the same again, step by step.
 func TestPowerReplays(t *testing.T) {
 	replays, specs := 5, []string{"sqlite/power-off.yaml"}
 	if os.Getenv("ARIADNE_LONG") != "" {

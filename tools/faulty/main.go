@@ -1,13 +1,15 @@
 // Command faulty runs real programs of examples/ through random executions with faults, and writes
-// docs/results/faulty.md from what came of it: how many faults there were, how executions ended, and what the
-// violations are, as examples/faulty.yaml explains them. Some executions with faults are replayed, and
-// so is each violation. A tenth of the transitions of a search with faults is executed again.
+// docs/results/faulty.md from what came of it: how many faults there were, how executions ended,
+// and what the violations are, as examples/faulty.yaml explains them. Some executions with faults
+// are replayed, and so is each violation. A tenth of the transitions of a search with faults is
+// executed again.
 //
 //	go run ./tools/faulty [flags]
 //
 // What a target showed is kept below the work directory, so the page always has all targets: those
-// not run now as they were last, and those of which nothing is kept as the page has them. It knows no more of Ariadne than its command line, its traces and
-// its reports. Exit status 1: a target is not as it should be, or a violation is not explained.
+// not run now as they were last, and those of which nothing is kept as the page has them. It knows
+// no more of Ariadne than its command line, its traces and its reports. Exit status 1: a target is
+// not as it should be, or a violation is not explained.
 //
 // Read next: measure.go, then page.go.
 package main

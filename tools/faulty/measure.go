@@ -87,7 +87,8 @@ func (o *options) random(a *harness.Ariadne, t *target, spec, faults string) fun
 	}
 }
 
-// auditPaths is how many random paths are taken before it is looked at how many transitions they had.
+// auditPaths is how many random paths are taken before it is looked at how many transitions they
+// had.
 const auditPaths = 5
 
 // auditOf executes a tenth of the transitions of random paths again, until there were as many as

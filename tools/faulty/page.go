@@ -46,7 +46,8 @@ func (r *result) good(t *target) bool {
 	return t.Triage.All(r.Violations) && r.Executions == r.Wanted && len(r.Doubts) == 0 && r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
 }
 
-// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them.
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page
+// has them.
 func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)

@@ -34,8 +34,9 @@ const (
 	liveSeeds = 10     // checks of each system, each of which takes 30 walks
 )
 
-// live draws after how many steps walks come to their first live state: from states of the natural schedule, without faults, as
-// checks sample them to find out how long walks are to be. What biased ones take is written beside it.
+// live draws after how many steps walks come to their first live state: from states of the natural
+// schedule, without faults, as checks sample them to find out how long walks are to be. What biased
+// ones take is written beside it.
 func (f *figures) live() error {
 	table := "weights,system,walks,median,nine_of_ten,most\n"
 	plot := coverage.Plot{Title: "first live state", XName: "steps, and one more", YName: "walks of a hundred"}
@@ -80,7 +81,8 @@ func (f *figures) sampled(spec, weights string) (steps []int, err error) {
 	return steps, nil
 }
 
-// distribution is which share of walks was live by a number of steps. Since the axis is logarithmic, one step more is drawn.
+// distribution is which share of walks was live by a number of steps. Since the axis is
+// logarithmic, one step more is drawn.
 func distribution(name string, steps []int) coverage.Series {
 	s := coverage.Series{Name: name}
 	for i, n := range steps {

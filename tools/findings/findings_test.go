@@ -56,7 +56,8 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestTraces: of the executions that have the same explanation the smallest that came again is copied, and names its spec.
+// TestTraces: of the executions that have the same explanation the smallest that came again is
+// copied, and names its spec.
 func TestTraces(t *testing.T) {
 	dir := t.TempDir()
 	o := &options{list: filepath.Join(dir, "examples", "list.yaml"), traces: filepath.Join(dir, "examples", "traces")}
@@ -88,7 +89,8 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestKeptTraces: the traces that are kept are of the specs as they are, and of what the list explains.
+// TestKeptTraces: the traces that are kept are of the specs as they are, and of what the list
+// explains.
 func TestKeptTraces(t *testing.T) {
 	const dir = "../../examples/findings/traces"
 	all, err := os.ReadDir(dir)

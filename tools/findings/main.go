@@ -1,13 +1,13 @@
-// Command findings lets the default strategy look for whatever there is in real programs of examples/,
-// under ready-made properties and with faults, and writes docs/results/findings.md: how long it looked, at how
-// much, and what it found, as examples/findings.yaml explains that.
+// Command findings lets the default strategy look for whatever there is in real programs of
+// examples/, under ready-made properties and with faults, and writes docs/results/findings.md: how
+// long it looked, at how much, and what it found, as examples/findings.yaml explains that.
 //
 //	go run ./tools/findings [flags]
 //
-// A search that is interrupted, or has not had its time within -patience, goes on with -resume. What a
-// target showed is kept below the work directory, so the page always has all targets: those not
-// searched now as they were last. Of what is explained a trace goes to examples/findings/traces. Exit
-// status 1: a finding is not explained, or did not come again.
+// A search that is interrupted, or has not had its time within -patience, goes on with -resume.
+// What a target showed is kept below the work directory, so the page always has all targets: those
+// not searched now as they were last. Of what is explained a trace goes to
+// examples/findings/traces. Exit status 1: a finding is not explained, or did not come again.
 //
 // Read next: search.go, then page.go.
 package main
@@ -49,11 +49,12 @@ func readTargets(name string) ([]*target, error) {
 type options struct {
 	ctx                 context.Context
 	list, ariadne, work string
-	traces              string        // directory
-	time, patience      time.Duration // real time of a search, in all its parts, and of one part at most
-	shrink              time.Duration
-	jobs                int
-	fetch, resume       bool
+	traces              string // directory
+	// real time of a search, in all its parts, and of one part at most
+	time, patience time.Duration
+	shrink         time.Duration
+	jobs           int
+	fetch, resume  bool
 }
 
 func main() {

@@ -48,8 +48,8 @@ const (
 	traces = "examples/findings/traces"
 )
 
-// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page has them. copied are the names of
-// the traces that there are.
+// writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page
+// has them. copied are the names of the traces that there are.
 func writePage(rows []row, copied []string, earlier harness.Page) []byte {
 	var b strings.Builder
 	b.WriteString(head)

@@ -20,22 +20,25 @@ import (
 
 // result is what the search of a target showed.
 type result struct {
-	Origin           harness.Origin
-	Wanted, RealTime time.Duration // for how long it was to look, and how long it has, in all its parts
-	Jobs             int           // workers of the last part
+	Origin harness.Origin
+	// for how long it was to look, and how long it has, in all its parts
+	Wanted, RealTime time.Duration
+	Jobs             int // workers of the last part
 	// Executions ended in so many ways, and made so many transitions, in all parts.
 	Executions, Transitions int
 	Exhausted               bool
 	Ends                    map[string]int
 	Tried                   []harness.Tried
 	Findings                []finding
-	Doubts                  []string // why there is no verdict, and where Ariadne contradicted itself
+	// why there is no verdict, and where Ariadne contradicted itself
+	Doubts []string
 }
 
 // finding is a kind of violation.
 type finding struct {
 	harness.Seen
-	Shrunk int    `json:",omitzero"` // steps of the smaller execution, which came again; 0: none was found
+	// steps of the smaller execution, which came again; 0: none was found
+	Shrunk int    `json:",omitzero"`
 	Trace  string // the smallest, below the directory of the search
 }
 
@@ -91,8 +94,9 @@ func (o *options) search(t *target) (*result, error) {
 	return r, nil
 }
 
-// goesOn adds what the earlier parts of the search counted of transitions, where the report does not have it: of a search whose nodes
-// begin otherwise than before, since a file of the host has changed, what was seen counts anew.
+// goesOn adds what the earlier parts of the search counted of transitions, where the report does
+// not have it: of a search whose nodes begin otherwise than before, since a file of the host has
+// changed, what was seen counts anew.
 func (r *result) goesOn(before *result) {
 	if r.Transitions < before.Transitions {
 		r.Transitions += before.Transitions
@@ -131,14 +135,16 @@ func (o *options) copyTraces(t *target, r *result) error {
 		if err == nil {
 			err = copyTrace(f.Trace, filepath.Join(o.traces, name), o.spec(t))
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // else it was copied before, and the search is gone
+		// else it was copied before, and the search is gone
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// copyTrace copies a trace of a spec to another place, from where it names the spec by another relative path.
+// copyTrace copies a trace of a spec to another place, from where it names the spec by another
+// relative path.
 func copyTrace(from, to, spec string) error {
 	b, err := os.ReadFile(from)
 	if err != nil {

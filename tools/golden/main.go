@@ -1,13 +1,13 @@
-// Command golden holds one binary of Ariadne to what another one did: it records what the systems of
-// examples/ do in golden files, and compares.
+// Command golden holds one binary of Ariadne to what another one did: it records what the systems
+// of examples/ do in golden files, and compares.
 //
 //	go run ./tools/golden -ariadne OLD -write DIR [spec...]
 //	go run ./tools/golden -ariadne NEW -check DIR [spec...]
 //
-// Specs are given by their path below examples/ ("etcd/etcd-3.5.yaml") or its folder; without any, all
-// are run. Of each the natural run is recorded step by step: name, time, calls, messages, log lines.
-// Of the small ones also what searches in memory count, within bounds that they come to without
-// looking at a clock. Digests are not recorded: what they are made of may change.
+// Specs are given by their path below examples/ ("etcd/etcd-3.5.yaml") or its folder; without any,
+// all are run. Of each the natural run is recorded step by step: name, time, calls, messages, log
+// lines. Of the small ones also what searches in memory count, within bounds that they come to
+// without looking at a clock. Digests are not recorded: what they are made of may change.
 //
 // Nothing is compared from a step on in which a thread was preempted, since that depends on real
 // time, nor where a system's programs are others than those recorded; both are said.

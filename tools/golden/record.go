@@ -38,13 +38,15 @@ type search struct {
 	flags []string
 }
 
-// searches are those of a system whose natural run has so many steps: it has started when they begin.
+// searches are those of a system whose natural run has so many steps: it has started when they
+// begin.
 func searches(steps int) []search {
 	from := strconv.Itoa(max(1, steps/3))
 	var all []search
 	for _, s := range []struct{ strategy, depth string }{
 		{"depth-first", "14"}, {"deviations", "14"}, {"all-paths", "14"}, {"sleep-sets", "14"}, {"dpor", "14"},
-		{"breadth-first", "6"}, // it comes to the end of the first path when it has seen nearly all states
+		// it comes to the end of the first path when it has seen nearly all states
+		{"breadth-first", "6"},
 	} {
 		all = append(all, search{s.strategy, []string{"--strategy", s.strategy, "--from", from, "--depth", s.depth, "--timers", "1", "--executions", "200"}})
 	}

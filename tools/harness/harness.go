@@ -1,6 +1,6 @@
 // Package harness runs the ariadne binary for the tools beside it and reads what it leaves: the
-// report, the steps and the head of a trace. It knows of Ariadne what docs/reference/cli.md and docs/reference/json.md
-// tell users, and is the only package of tools that knows how.
+// report, the steps and the head of a trace. It knows of Ariadne what docs/reference/cli.md and
+// docs/reference/json.md tell users, and is the only package of tools that knows how.
 //
 // Read next: read.go.
 package harness
@@ -105,9 +105,9 @@ func (a *Ariadne) limit() time.Duration {
 	return defaultLimit
 }
 
-// interruptAfter interrupts a command that takes longer than limit, or that runs when the context ends,
-// and kills it when that does not end it. The result is called after the command has ended and says
-// whether it was.
+// interruptAfter interrupts a command that takes longer than limit, or that runs when the context
+// ends, and kills it when that does not end it. The result is called after the command has ended
+// and says whether it was.
 func interruptAfter(ctx context.Context, cmd *exec.Cmd, limit time.Duration) (interrupted func() bool) {
 	ended, result := make(chan struct{}), make(chan bool)
 	go func() {

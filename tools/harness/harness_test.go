@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// TestInterrupt: a command is interrupted at its limit and when the context ends, and says then what it has found.
+// TestInterrupt: a command is interrupted at its limit and when the context ends, and says then
+// what it has found.
 func TestInterrupt(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "ariadne")
 	const script = `#!/bin/sh

@@ -75,8 +75,8 @@ func (p Page) Rows(cells ...string) (rows []string) {
 	return rows
 }
 
-// Cells are those of a row, by the heads of their columns. The row begins with the cell name, in a table
-// whose heads begin with head; nil if there is none.
+// Cells are those of a row, by the heads of their columns. The row begins with the cell name, in a
+// table whose heads begin with head; nil if there is none.
 func (p Page) Cells(head, name string) map[string]string {
 	var heads []string
 	for line := range strings.Lines(string(p)) {

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Known is a window of a system's executions, some steps from a third of the natural schedule on, all
-// of whose transitions a binary has made and remembered.
+// Known is a window of a system's executions, some steps from a third of the natural schedule on,
+// all of whose transitions a binary has made and remembered.
 type Known struct {
 	ariadne   *Ariadne
 	out, spec string

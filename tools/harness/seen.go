@@ -7,8 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
-// Seen is a kind of violation as a tool keeps it: how many executions ended in it, and what came of a
-// replay of the trace of the first.
+// Seen is a kind of violation as a tool keeps it: how many executions ended in it, and what came of
+// a replay of the trace of the first.
 type Seen struct {
 	Kind, Node, Message, Suspect string
 	Count                        int
@@ -21,8 +21,8 @@ func Found(v Violation) Seen {
 	return Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
 }
 
-// Replay replays the trace of a violation; the files of the replay go to the directory out, which is
-// made empty first. A violation without a trace has not come again.
+// Replay replays the trace of a violation; the files of the replay go to the directory out, which
+// is made empty first. A violation without a trace has not come again.
 func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, error) {
 	s := Found(v)
 	if v.Trace == "" {

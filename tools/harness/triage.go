@@ -65,8 +65,8 @@ func (t Triage) Line(howOften string, s Seen) string {
 	return line
 }
 
-// Explain puts into a part of an earlier page, whose lines are those of Line, what the triage has come to
-// say since.
+// Explain puts into a part of an earlier page, whose lines are those of Line, what the triage has
+// come to say since.
 func (t Triage) Explain(part string) string {
 	var b strings.Builder
 	for line := range strings.Lines(part) {

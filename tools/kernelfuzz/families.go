@@ -2,9 +2,10 @@ package main
 
 // A callFamily is calls that belong together.
 type callFamily struct {
-	name    string
-	begin   []string // made first
-	calls   []string // templates; several calls are parted by "; ", and may begin with who makes them
+	name  string
+	begin []string // made first
+	// templates; several calls are parted by "; ", and may begin with who makes them
+	calls   []string
 	with    []string // families that are mixed in
 	forks   bool     // there may be several processes
 	threads bool     // or several threads
@@ -97,18 +98,19 @@ var choices = map[string][]string{
 	"tset":    {"SOL_SOCKET SO_LINGER 1 0", "SOL_SOCKET SO_LINGER 1 0", "SOL_SOCKET SO_REUSEADDR 1", "SOL_SOCKET SO_RCVLOWAT 5", "SOL_SOCKET SO_RCVLOWAT 1", "IPPROTO_TCP TCP_NODELAY 1", "SOL_SOCKET SO_LINGER 0 0", "SOL_SOCKET SO_RCVTIMEO 0 1000 0", "SOL_SOCKET SO_KEEPALIVE 1"},
 	"uset":    {"IPPROTO_IP IP_RECVERR 0", "SOL_SOCKET SO_BROADCAST 1", "SOL_SOCKET SO_REUSEADDR 1", "IPPROTO_IPV6 IPV6_V6ONLY 1", "IPPROTO_IPV6 IPV6_V6ONLY 0", "IPPROTO_UDP UDP_CORK 1", "IPPROTO_UDP UDP_CORK 0"},
 
-	"word":    {"0", "1", "2"},
-	"fwait":   {"FUTEX_WAIT", "FUTEX_WAIT|FUTEX_PRIVATE_FLAG", "FUTEX_WAIT_BITSET", "FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME"},
-	"fwake":   {"FUTEX_WAKE", "FUTEX_WAKE|FUTEX_PRIVATE_FLAG", "FUTEX_WAKE_BITSET"},
-	"bits":    {"-1", "1", "2", "3", "0"},
-	"mtype":   {"PTHREAD_MUTEX_NORMAL", "PTHREAD_MUTEX_RECURSIVE", "PTHREAD_MUTEX_ERRORCHECK", "PTHREAD_MUTEX_ERRORCHECK"},
-	"bool":    {"0", "1"},
-	"mutex":   {"0", "0", "1"},
-	"when":    {"past", "far"},
-	"tclock":  {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_PROCESS_CPUTIME_ID", "CLOCK_THREAD_CPUTIME_ID", "99"},
-	"wclock":  {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI"},
-	"span":    {"0", "1", "5", "5", "100", "-2", "-2", "2000000000"},
-	"whole":   {"0", "1", "5", "5", "100", "2000000000"}, // those of processor time stand still natively
+	"word":   {"0", "1", "2"},
+	"fwait":  {"FUTEX_WAIT", "FUTEX_WAIT|FUTEX_PRIVATE_FLAG", "FUTEX_WAIT_BITSET", "FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME"},
+	"fwake":  {"FUTEX_WAKE", "FUTEX_WAKE|FUTEX_PRIVATE_FLAG", "FUTEX_WAKE_BITSET"},
+	"bits":   {"-1", "1", "2", "3", "0"},
+	"mtype":  {"PTHREAD_MUTEX_NORMAL", "PTHREAD_MUTEX_RECURSIVE", "PTHREAD_MUTEX_ERRORCHECK", "PTHREAD_MUTEX_ERRORCHECK"},
+	"bool":   {"0", "1"},
+	"mutex":  {"0", "0", "1"},
+	"when":   {"past", "far"},
+	"tclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_PROCESS_CPUTIME_ID", "CLOCK_THREAD_CPUTIME_ID", "99"},
+	"wclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI"},
+	"span":   {"0", "1", "5", "5", "100", "-2", "-2", "2000000000"},
+	// those of processor time stand still natively
+	"whole":   {"0", "1", "5", "5", "100", "2000000000"},
 	"every":   {"0", "0", "0", "5", "1000000000"},
 	"abs":     {"0", "0", "TIMER_ABSTIME", "2"},
 	"sigev":   {"SIGEV_SIGNAL", "SIGEV_SIGNAL", "SIGEV_NONE", "SIGEV_THREAD_ID", "-", "7"},

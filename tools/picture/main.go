@@ -1,6 +1,6 @@
-// Command picture turns the output of a command in a terminal, which it reads from its standard input, into
-// an SVG picture for a document. The picture has a light and a dark form, and a browser shows the one
-// that the reader prefers. scripts/picture makes docs/demo.svg with it.
+// Command picture turns the output of a command in a terminal, which it reads from its standard
+// input, into an SVG picture for a document. The picture has a light and a dark form, and a browser
+// shows the one that the reader prefers. scripts/picture makes docs/demo.svg with it.
 //
 //	bin/ariadne check SPEC | go run ./tools/picture -head 8 -tail 20 >docs/demo.svg
 package main
@@ -40,7 +40,8 @@ const (
 	margin     = 16
 )
 
-// cut leaves out the lines between the first head and the last tail ones, with a line in their place.
+// cut leaves out the lines between the first head and the last tail ones, with a line in their
+// place.
 func cut(lines []string, head, tail int) []string {
 	if tail == 0 || head+tail >= len(lines) {
 		return lines

@@ -46,7 +46,8 @@ func lintMarkdown(path, text string) (all []finding) {
 	return all
 }
 
-// wideProse reports whether a line is too wide and could be narrower: it is more than one long word.
+// wideProse reports whether a line is too wide and could be narrower: it is more than one long
+// word.
 func wideProse(line string) bool {
 	return columns(line) > widest && len(words(strings.TrimSpace(strings.TrimLeft(line, "\t /*-")))) > 1
 }
@@ -72,8 +73,8 @@ func Avoided(text string) (all []string) {
 // codeSpan is what is quoted from a spec or a program.
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a rename has damaged, and
-// avoided words in what the command line prints.
+// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a
+// rename has damaged, and avoided words in what the command line prints.
 func lintGo(file string, text []byte) (all []finding, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -121,8 +122,8 @@ type declaration struct {
 	exported bool   // for a method: its type, too
 }
 
-// declarations are those at the top of a file that have a doc comment of their own. A comment on a group of constants or
-// variables stands on no name.
+// declarations are those at the top of a file that have a doc comment of their own. A comment on a
+// group of constants or variables stands on no name.
 func declarations(f *ast.File) (all []declaration) {
 	add := func(doc *ast.CommentGroup, name *ast.Ident, receiver string, exported bool) {
 		if doc != nil && doc.Text() != "" {
@@ -190,8 +191,8 @@ func firstWord(doc string) string {
 	return strings.Trim(fields[0], ",.:;'\"`()")
 }
 
-// begins reports whether a comment begins with a name, or with an article and the name. Two declarations may share a
-// comment: "A and B are ...", "A, B and C are ...".
+// begins reports whether a comment begins with a name, or with an article and the name. Two
+// declarations may share a comment: "A and B are ...", "A, B and C are ...".
 func begins(doc, name string) bool {
 	fields := strings.Fields(doc)
 	for i, w := range fields {
@@ -271,8 +272,8 @@ func parseExceptions(text string) exceptions {
 	return e
 }
 
-// lowered is what may be found once old was allowed and now is there. It allows a file no more than old does, and a file
-// that was moved as much as before.
+// lowered is what may be found once old was allowed and now is there. It allows a file no more than
+// old does, and a file that was moved as much as before.
 func lowered(old, now exceptions) exceptions {
 	e := exceptions{}
 	for x, n := range now {
@@ -283,8 +284,8 @@ func lowered(old, now exceptions) exceptions {
 	return e
 }
 
-// allowed is how many findings there may be. A file that is not listed may have as many as one of its name that is listed
-// and not there any more: it was moved.
+// allowed is how many findings there may be. A file that is not listed may have as many as one of
+// its name that is listed and not there any more: it was moved.
 func (e exceptions) allowed(x exception, now exceptions) int {
 	if n, ok := e[x]; ok {
 		return n

@@ -1,8 +1,9 @@
-// Command prose reads what people read: comments in Go and the documents in Markdown. Without flags it prints each line
-// that is wider than 100 columns, each doc comment that does not begin with the name that it stands on, each trace of a
-// mechanical rename, and each avoided word in a document. testdata/exceptions.txt lists how many of these each file
-// still has; a test fails when a file has more. With -lower the list is shortened to what is there. With -w wide
-// comments and paragraphs are wrapped. With -messages the list of what the command line can print is written.
+// Command prose reads what people read: comments in Go and the documents in Markdown. Without flags
+// it prints each line that is wider than 100 columns, each doc comment that does not begin with the
+// name that it stands on, each trace of a mechanical rename, and each avoided word in a document.
+// testdata/exceptions.txt lists how many of these each file still has; a test fails when a file has
+// more. With -lower the list is shortened to what is there. With -w wide comments and paragraphs
+// are wrapped. With -messages the list of what the command line can print is written.
 //
 // It decides nothing about code: a line of code may be as wide as it likes.
 //
@@ -82,7 +83,8 @@ func run(write, lower bool, roots []string) error {
 	return nil
 }
 
-// files calls do with each Go and Markdown file below the roots that a person of this project has written.
+// files calls do with each Go and Markdown file below the roots that a person of this project has
+// written.
 func files(roots []string, do func(path string, text []byte) error) error {
 	for _, root := range roots {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

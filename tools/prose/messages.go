@@ -36,7 +36,8 @@ type message struct {
 	line int
 }
 
-// messages are the texts in a file that the user may read. A text without a letter and a space is no sentence.
+// messages are the texts in a file that the user may read. A text without a letter and a space is
+// no sentence.
 func messages(file string, source []byte) ([]message, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
@@ -78,7 +79,8 @@ func calledName(fun ast.Expr) string {
 	return ""
 }
 
-// literal is the text of a string, or of strings that are joined; what is no literal among them is "…".
+// literal is the text of a string, or of strings that are joined; what is no literal among them is
+// "…".
 func literal(e ast.Expr) (string, bool) {
 	switch e := e.(type) {
 	case *ast.BasicLit:

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestTree: no file has more wide lines, misplaced doc comments, traces of renames or avoided words than it had when
-// testdata/exceptions.txt was written.
+// TestTree: no file has more wide lines, misplaced doc comments, traces of renames or avoided words
+// than it had when testdata/exceptions.txt was written.
 func TestTree(t *testing.T) {
 	t.Chdir("../..")
 	text, err := os.ReadFile(exceptionsFile)
@@ -213,8 +213,8 @@ func TestWrapKeepsSpans(t *testing.T) {
 	}
 }
 
-// TestMessageList: testdata/messages.txt lists each text that the command line can print, so that a change of one is read
-// by a person.
+// TestMessageList: testdata/messages.txt lists each text that the command line can print, so that a
+// change of one is read by a person.
 func TestMessageList(t *testing.T) {
 	t.Chdir("../..")
 	got, err := allMessages()

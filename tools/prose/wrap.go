@@ -31,11 +31,12 @@ func wrapFile(path string, text []byte) ([]byte, error) {
 	return wrapGo(text)
 }
 
-// syntax is what would mean something else at the beginning of a line: a list, a heading, a quotation, a table, a rule.
+// syntax is what would mean something else at the beginning of a line: a list, a heading, a
+// quotation, a table, a rule.
 var syntax = regexp.MustCompile(`^([-+*#>|=~]|\d+[.)]|` + "```" + `)`)
 
-// words are the words of a paragraph. A code span is one word, and so is a word with those behind it that may not begin
-// a line.
+// words are the words of a paragraph. A code span is one word, and so is a word with those behind
+// it that may not begin a line.
 func words(text string) (all []string) {
 	open := false // a code span
 	for _, w := range strings.Fields(text) {
@@ -54,7 +55,8 @@ func words(text string) (all []string) {
 	return all
 }
 
-// fill returns the lines of a paragraph; first stands before the first one, and rest before the others.
+// fill returns the lines of a paragraph; first stands before the first one, and rest before the
+// others.
 func fill(first, rest, text string) (lines []string) {
 	line, empty := first, true
 	for _, w := range words(text) {
@@ -130,7 +132,8 @@ func paragraphs(lines []string) (all []paragraph) {
 	return all
 }
 
-// goesOn reports whether a line belongs to the paragraph before it. What is indented belongs to an item.
+// goesOn reports whether a line belongs to the paragraph before it. What is indented belongs to an
+// item.
 func goesOn(l string, inItem bool) bool {
 	if strings.TrimSpace(l) == "" || item.MatchString(l) || fence.MatchString(l) {
 		return false
@@ -223,7 +226,8 @@ func wrapGo(text []byte) ([]byte, error) {
 	return wrapped, nil
 }
 
-// moveAbove replaces a line whose comment makes it too wide by the comment, and the line without it.
+// moveAbove replaces a line whose comment makes it too wide by the comment, and the line without
+// it.
 func moveAbove(lines []string, at, column int, replaced map[int][]string) {
 	line := lines[at]
 	code, comment := strings.TrimRight(line[:column], " \t"), line[column:]
@@ -235,8 +239,8 @@ func moveAbove(lines []string, at, column int, replaced map[int][]string) {
 	replaced[at] = append(fill(indent+"// ", indent+"// ", strings.TrimPrefix(comment, "//")), code)
 }
 
-// wrapComment wraps the paragraphs of a comment that stands on lines of its own. What is indented, a list, a heading or a
-// directive stays.
+// wrapComment wraps the paragraphs of a comment that stands on lines of its own. What is indented,
+// a list, a heading or a directive stays.
 func wrapComment(lines []string, begin, end int, replaced map[int][]string) {
 	for i := begin; i < end; {
 		from := i

@@ -5,12 +5,11 @@
 //
 //	go run ./tools/results [flags] [bug...] [planted] [twofaults] [coverage]
 //
-// Bugs are given by name, those planted in examples/planted and examples/twofaults by these directories; without any, all are
-// looked for, and coverage is measured. What came of a search is
-// kept, so the page always has all: those not run now as they were last. Like
-// tools/compat it knows no more of Ariadne than its command line and its reports.
-// Exit status 1: the default strategy misses a bug, or something is found where
-// nothing is wrong.
+// Bugs are given by name, those planted in examples/planted and examples/twofaults by these
+// directories; without any, all are looked for, and coverage is measured. What came of a search is
+// kept, so the page always has all: those not run now as they were last. Like tools/compat it knows
+// no more of Ariadne than its command line and its reports. Exit status 1: the default strategy
+// misses a bug, or something is found where nothing is wrong.
 //
 // Read next: search.go, then planted.go and page.go.
 package main

@@ -1,10 +1,12 @@
-// Command storage lets programs that store things be killed and lose their power at each point, by each
-// persistence model, has each of their calls on files fail, and writes the table of docs/results/storage.md from what came of it.
+// Command storage lets programs that store things be killed and lose their power at each point, by
+// each persistence model, has each of their calls on files fail, and writes the table of
+// docs/results/storage.md from what came of it.
 //
 //	go run ./tools/storage [flags]
 //
-// What a program showed is kept below the work directory, so the table always has all of them: those not
-// run now as they were last, and columns that are not kept (-columns). What is broken or lost has a triage in the list, written by hand.
+// What a program showed is kept below the work directory, so the table always has all of them:
+// those not run now as they were last, and columns that are not kept (-columns). What is broken or
+// lost has a triage in the list, written by hand.
 //
 // Exit status 1: something broken or lost has no triage.
 package main
@@ -178,7 +180,8 @@ func (p *program) at(dir string) {
 	}
 }
 
-// spec writes a spec in which another user than root runs the command in the directory work, and returns its name.
+// spec writes a spec in which another user than root runs the command in the directory work, and
+// returns its name.
 func (p *program) spec(top string) ([]string, error) {
 	name := filepath.Join(top, "node.yaml")
 	command, err := json.Marshal("sh -c '" + strings.ReplaceAll(p.Command, "'", `'\''`) + "'")
@@ -189,7 +192,8 @@ func (p *program) spec(top string) ([]string, error) {
 	return []string{name}, os.WriteFile(name, []byte(text), 0o644)
 }
 
-// merge leaves out the columns that are not to be kept, and takes what is kept of them in a file, if it is there.
+// merge leaves out the columns that are not to be kept, and takes what is kept of them in a file,
+// if it is there.
 func (r *result) merge(file string, kept *regexp.Regexp) error {
 	earlier, err := harness.Kept[result](file)
 	if err != nil {

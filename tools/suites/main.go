@@ -3,11 +3,12 @@
 //
 //	go run ./tools/suites [flags] DIR
 //
-// A program has passed when it ends with status 0 and prints no failure; it passes here too
-// when it does so with at least as many checks as natively. The markers of LTP and of rr's tests are
-// known. Of a program of Google Test each test counts on its own. Natively a program runs in namespaces of its own (processes,
-// mounts, network, IPC, names), in an empty directory, and without the capabilities that reach the
-// machine itself. What programs have left on it all the same is told and taken back at the end.
+// A program has passed when it ends with status 0 and prints no failure; it passes here too when it
+// does so with at least as many checks as natively. The markers of LTP and of rr's tests are known.
+// Of a program of Google Test each test counts on its own. Natively a program runs in namespaces of
+// its own (processes, mounts, network, IPC, names), in an empty directory, and without the
+// capabilities that reach the machine itself. What programs have left on it all the same is told
+// and taken back at the end.
 //
 // Exit status 0 whatever the rate: it is measured, not judged.
 package main

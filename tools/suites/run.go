@@ -119,7 +119,8 @@ func (o options) native(program, dir string) outcome {
 	if os.Getuid() != 0 {
 		args = append(args, "--map-root-user")
 	}
-	args = append(args, "sh", "-c", `ip link set lo up 2>/dev/null; exec "$@"`, "sh") // nodes have a loopback
+	// nodes have a loopback
+	args = append(args, "sh", "-c", `ip link set lo up 2>/dev/null; exec "$@"`, "sh")
 	args = append(args, "setpriv", "--bounding-set", machineCaps, "sh", "-c", `"$@"; exit $?`, "sh", program)
 	cmd := exec.Command("unshare", append(args, o.args...)...)
 	cmd.Dir, cmd.Env = work, append(o.env, "TMPDIR="+work, "TEST_TMPDIR="+work)
@@ -192,7 +193,8 @@ func checks(text string) outcome {
 	return outcome{passed: count(passMark), failed: count(failMark), skipped: count(skipMark)}
 }
 
-// finish runs a native command to its end, for as long as it may take, and returns all that it printed.
+// finish runs a native command to its end, for as long as it may take, and returns all that it
+// printed.
 func (o options) finish(cmd *exec.Cmd) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -1,16 +1,16 @@
-// Command sweep fails each place of real programs at which a system call can fail, once, alone,
-// and writes docs/results/sweep.md from what came of it: whether anybody noticed, whether the program ended
-// with a message, or crashed, or everybody waited for ever.
+// Command sweep fails each place of real programs at which a system call can fail, once, alone, and
+// writes docs/results/sweep.md from what came of it: whether anybody noticed, whether the program
+// ended with a message, or crashed, or everybody waited for ever.
 //
 //	go run ./tools/sweep [flags]
 //
 // A place is a call at a place in the program's code, on a file (numbers in its name do not count),
 // of the first node that comes there in the natural schedule; the rest of the execution is natural
-// again. What a target showed is kept below the work directory, so the page always has all
-// targets: those not run now as they were last. What looks bad has a triage in the list, written by hand.
+// again. What a target showed is kept below the work directory, so the page always has all targets:
+// those not run now as they were last. What looks bad has a triage in the list, written by hand.
 //
-// It is no search: of a place that is passed often only the first time is tried, and no two failures together.
-// Exit status 1: a crash or a hang has no triage.
+// It is no search: of a place that is passed often only the first time is tried, and no two
+// failures together. Exit status 1: a crash or a hang has no triage.
 //
 // Read next: sweep.go, then page.go.
 package main

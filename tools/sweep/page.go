@@ -33,7 +33,8 @@ func explain(t target, s site) string {
 	return ""
 }
 
-// writePage is docs/results/sweep.md. Targets of which nothing is kept here stay as the earlier page has them.
+// writePage is docs/results/sweep.md. Targets of which nothing is kept here stay as the earlier
+// page has them.
 func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }

@@ -22,11 +22,13 @@ import (
 type outcome string
 
 const (
-	unchanged    outcome = "unchanged"    // clients saw what they see without it
-	told         outcome = "told"         // a client saw something else, or failed
-	exits        outcome = "exits"        // the program ended with a status other than 0, and a message
-	silent       outcome = "exits, mute"  // without one
-	stops        outcome = "stops"        // it ended with status 0, where it goes on without the failure
+	unchanged outcome = "unchanged" // clients saw what they see without it
+	told      outcome = "told"      // a client saw something else, or failed
+	// the program ended with a status other than 0, and a message
+	exits  outcome = "exits"
+	silent outcome = "exits, mute" // without one
+	// it ended with status 0, where it goes on without the failure
+	stops        outcome = "stops"
 	aborts       outcome = "aborts"       // SIGABRT
 	crashes      outcome = "crashes"      // another signal
 	hangs        outcome = "hangs"        // somebody waits, or computes, for ever
@@ -258,8 +260,8 @@ func classify(s *spec.Spec, natural, e *execution, failed int) (outcome, string)
 	return unchanged, ""
 }
 
-// panicOf is what Go's runtime says of an error of its own, since the failure, on the node that ends
-// in the i-th step; or "".
+// panicOf is what Go's runtime says of an error of its own, since the failure, on the node that
+// ends in the i-th step; or "".
 func panicOf(e *execution, i, failed int) string {
 	for k := failed - 1; k <= i; k++ {
 		if e.steps[k].Action.Node != e.steps[i].Action.Node {

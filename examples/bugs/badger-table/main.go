@@ -1,5 +1,6 @@
-// A program that keeps a key with badger. With "put" it stores one, syncs, says so, and closes the database, which writes what is
-// in memory to a table; with "look" it opens what is there, and fails when the key is missing.
+// A program that keeps a key with badger. With "put" it stores one, syncs, says so, and closes the
+// database, which writes what is in memory to a table; with "look" it opens what is there, and
+// fails when the key is missing.
 package main
 
 import (
@@ -39,7 +40,8 @@ func open() *badger.DB {
 		WithValueThreshold(1 << 10).WithNumMemtables(1).WithNumCompactors(2).WithBlockCacheSize(1 << 20)
 	db, err := badger.Open(opts)
 	if err != nil {
-		// An empty file of a memory table, which is also there when a process is killed, is in the way once (badger issue 2207).
+		// An empty file of a memory table, which is also there when a process is killed, is in the
+		// way once (badger issue 2207).
 		db, err = badger.Open(opts)
 	}
 	if err != nil {

@@ -1,5 +1,6 @@
-// A program that keeps keys with goleveldb. With "put" it opens a database and stores a key, synced, twice,
-// and each time says so; with "look" it opens what is there, and fails when a key that it has acknowledged is missing.
+// A program that keeps keys with goleveldb. With "put" it opens a database and stores a key,
+// synced, twice, and each time says so; with "look" it opens what is there, and fails when a key
+// that it has acknowledged is missing.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// A program that keeps a key with pebble. With "put" it stores one, synced, says so, and opens the database again; with
-// "look" it opens what is there, and fails when a key that it has acknowledged is missing.
+// A program that keeps a key with pebble. With "put" it stores one, synced, says so, and opens the
+// database again; with "look" it opens what is there, and fails when a key that it has acknowledged
+// is missing.
 package main
 
 import (

@@ -1,5 +1,5 @@
-// A program that keeps a key with pogreb. With "put" it stores one, syncs and says so; with "look" it
-// opens what is there, and fails when a key that it has acknowledged is missing.
+// A program that keeps a key with pogreb. With "put" it stores one, syncs and says so; with "look"
+// it opens what is there, and fails when a key that it has acknowledged is missing.
 package main
 
 import (

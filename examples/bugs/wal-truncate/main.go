@@ -1,5 +1,6 @@
-// A program that keeps a log with tidwall/wal. With "put" it writes entries, says so, and removes the first ones; with
-// "look" it opens what is there, and fails when an entry is missing that was to stay, or one between others.
+// A program that keeps a log with tidwall/wal. With "put" it writes entries, says so, and removes
+// the first ones; with "look" it opens what is there, and fails when an entry is missing that was
+// to stay, or one between others.
 package main
 
 import (
@@ -32,7 +33,8 @@ func main() {
 			log.Fatal("write: ", err)
 		}
 	}
-	// The names of new segments are not synced either; here they are, so that all that a loss of power takes is the truncation's.
+	// The names of new segments are not synced either; here they are, so that all that a loss of
+	// power takes is the truncation's.
 	syscall.Sync()
 	fmt.Println("written")
 	if err := l.TruncateFront(first); err != nil {

@@ -183,9 +183,9 @@ func (m *Meter) Fresh() bool { return m.fresh }
 // been met before. It does at least once for each.
 func (m *Meter) MayBeNew() bool { return m.mayBeNew }
 
-// New reports whether the local state to which the step led that was watched last, and the
-// global state, were not met before. Of a step by which others come to the same local state, the first time counts as new:
-// a living node had to make it.
+// New reports whether the local state to which the step led that was watched last, and the global
+// state, were not met before. Of a step by which others come to the same local state, the first
+// time counts as new: a living node had to make it.
 func (m *Meter) New() (local, state bool) { return m.local || m.made, m.state }
 
 // Path enters that a path has ended by itself; due when it is time for a sample: each

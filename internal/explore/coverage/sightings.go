@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Sightings are what a search has seen, as a value: Totals of another search of the same system can take them, in any order
-// and more than once. What a hash stands for depends on the key of a Log.
+// Sightings are what a search has seen, as a value: Totals of another search of the same system can
+// take them, in any order and more than once. What a hash stands for depends on the key of a Log.
 type Sightings struct {
 	States   Hashes `json:"states,omitempty"`
 	Traces   Hashes `json:"traces,omitempty"`

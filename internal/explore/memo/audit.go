@@ -76,9 +76,9 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 	}
 }
 
-// oneMore executes a transition on an instance that stands at from, which it closes, and
-// returns what was done, with its CallTrace. The result is not comparable when a thread was preempted on the
-// way, or when the instance already went astray there, which is reported.
+// oneMore executes a transition on an instance that stands at from, which it closes, and returns
+// what was done, with its CallTrace. The result is not comparable when a thread was preempted on
+// the way, or when the instance already went astray there, which is reported.
 func (x *Executor) oneMore(m Freezable, from, l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false

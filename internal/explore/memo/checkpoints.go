@@ -69,8 +69,8 @@ func (k *checkpoints) keep(l *Local, f Frozen) error {
 	return errors.Join(errs...)
 }
 
-// nearest is the checkpoint of a local state, or of the nearest of its ancestors that has one; nil: of none, and the
-// ancestor is the node before it is switched on.
+// nearest is the checkpoint of a local state, or of the nearest of its ancestors that has one; nil:
+// of none, and the ancestor is the node before it is switched on.
 func (k *checkpoints) nearest(l *Local) (*Local, *checkpoint) {
 	for a := l; ; a = a.Parent {
 		if c := k.at[a.Name]; c != nil || a.Parent == nil {

@@ -27,8 +27,8 @@ type Freezable interface {
 
 // Restorable is an instance that can go back to a checkpoint of the node that it is an instance of.
 type Restorable interface {
-	// Restore has the instance go on from a checkpoint; the checkpoint stays. inPlace: it has kept its processes. An
-	// error leaves an instance that can only be closed.
+	// Restore has the instance go on from a checkpoint; the checkpoint stays. inPlace: it has kept
+	// its processes. An error leaves an instance that can only be closed.
 	Restore(Frozen) (inPlace bool, err error)
 }
 
@@ -64,11 +64,12 @@ type Limits struct {
 // Counts of an Executor.
 type Counts struct {
 	Remembered int `json:"remembered"` // looked up
-	Shared     int `json:"shared"`     // not looked up, but another worker waited for the same already
-	Lent       int `json:"lent"`       // not looked up, but the same as on another disk (lend.go)
-	Foreseen   int `json:"foreseen"`   // told of by another one that was executed (ariadne.Output)
-	Executed   int `json:"executed"`   // made by a living node, for the first time
-	Replayed   int `json:"replayed"`   // executed again only to reach a local state
+	// not looked up, but another worker waited for the same already
+	Shared     int `json:"shared"`
+	Lent       int `json:"lent"`     // not looked up, but the same as on another disk (lend.go)
+	Foreseen   int `json:"foreseen"` // told of by another one that was executed (ariadne.Output)
+	Executed   int `json:"executed"` // made by a living node, for the first time
+	Replayed   int `json:"replayed"` // executed again only to reach a local state
 	Boots      int `json:"boots"`
 	Thaws      int `json:"thaws"`
 	InPlace    int `json:"in_place"` // of Thaws, those of an instance that has kept its processes
@@ -287,12 +288,14 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		err = x.foreseen(l, in, &out.Others[i])
 	}
 	if err == nil && (t.Output.Digest != out.Digest || out.Cut != "") {
-		err = x.abandon(l.Node) // likewise, and one of them may go differently; or it is in the midst of a step
+		// likewise, and one of them may go differently; or it is in the midst of a step
+		err = x.abandon(l.Node)
 	}
 	return t, err
 }
 
-// foreseen enters what a step that was executed would have come to otherwise. What is to be audited is executed, and compared with that.
+// foreseen enters what a step that was executed would have come to otherwise. What is to be audited
+// is executed, and compared with that.
 func (x *Executor) foreseen(l *Local, in world.Input, out *ariadne.Output) error {
 	in.VariedBy(out.Variation())
 	if known, err := x.memo.Lookup(l, in); known != nil || err != nil {
@@ -361,8 +364,9 @@ func (x *Executor) abandon(id ariadne.NodeID) error {
 // replaysApart is the least number of inputs between two checkpoints on the way of a replay.
 const replaysApart = 4
 
-// halves reports whether a checkpoint is to be made on the way of a replay of n inputs, when left are still to be
-// replayed. Where one state had to be replayed, its neighbours will have to be; so checkpoints halve what is left.
+// halves reports whether a checkpoint is to be made on the way of a replay of n inputs, when left
+// are still to be replayed. Where one state had to be replayed, its neighbours will have to be; so
+// checkpoints halve what is left.
 func halves(n, left int) bool { return left >= replaysApart && left < n && left&(left-1) == 0 }
 
 // reach brings the node's instance to l: it is there or on the way, or it is thawed
@@ -443,8 +447,8 @@ func between(from, l *Local) []*Local {
 	return path
 }
 
-// back brings the node's instance to the nearest kept ancestor of l: the one that lives, else another one. Without
-// any ancestor it is booted.
+// back brings the node's instance to the nearest kept ancestor of l: the one that lives, else
+// another one. Without any ancestor it is booted.
 func (x *Executor) back(l *Local) (*Local, error) {
 	a, c := x.kept.nearest(l)
 	live := &x.live[l.Node]
@@ -516,8 +520,8 @@ func (x *Executor) spacing() int {
 	return max(1, int(math.Round(math.Sqrt(2/max(x.returns, 2.0/(maxSpacing*maxSpacing))))))
 }
 
-// begins reports whether the node was switched on last. To load programs takes as long as hundreds of other steps, and each
-// path that begins anew comes back here.
+// begins reports whether the node was switched on last. To load programs takes as long as hundreds
+// of other steps, and each path that begins anew comes back here.
 func (l *Local) begins() bool { return l.Parent != nil && l.Input.Kind == ariadne.Start }
 
 // distance is the number of inputs from the nearest checkpoint to l, or most.

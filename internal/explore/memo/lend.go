@@ -9,14 +9,17 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// A machine that comes back after a loss of power finds one of many disks, and looks at a part of it. So nodes say what a disk holds
-// that a machine is left with, and at what of it a step has looked (ariadne.Disks, ariadne.Look), and states that differ at most in what
-// nobody has looked at since are kin: where one of them has a transition that has looked only at what is the same on
-// both disks, the other one has it too, and nothing is executed. The states stay two, with names of their own: who comes to one of
-// them by what was lent replays its inputs on its own disk, and has to do the same (Executor.astray). When a step has looked at what is not the
-// same, it is executed on either disk, and from there on the two have nothing in common.
+// A machine that comes back after a loss of power finds one of many disks, and looks at a part of
+// it. So nodes say what a disk holds that a machine is left with, and at what of it a step has
+// looked (ariadne.Disks, ariadne.Look), and states that differ at most in what nobody has looked at
+// since are kin: where one of them has a transition that has looked only at what is the same on
+// both disks, the other one has it too, and nothing is executed. The states stay two, with names of
+// their own: who comes to one of them by what was lent replays its inputs on its own disk, and has
+// to do the same (Executor.astray). When a step has looked at what is not the same, it is executed
+// on either disk, and from there on the two have nothing in common.
 
-// kin are states of a node whose machine has done the same since it was switched on, from disks that need not be the same.
+// kin are states of a node whose machine has done the same since it was switched on, from disks
+// that need not be the same.
 type kin struct {
 	mu sync.Mutex
 	// lenders are those that have transitions of their own, those first that have lent some last.
@@ -83,7 +86,8 @@ func (m *Memo) relate(t *Transition) {
 	}
 }
 
-// lend returns what a state of l's kin does with an input, when it would be the same in l; else nil.
+// lend returns what a state of l's kin does with an input, when it would be the same in l; else
+// nil.
 func (m *Memo) lend(l *Local, in world.Input) *Transition {
 	if l.kin == nil {
 		return nil
@@ -146,8 +150,8 @@ func (m *Memo) borrow(l *Local, t *Transition) (*Transition, error) {
 	return m.add(mine)
 }
 
-// lender is a transition of l's kin that l may have too, or nil. Where l was reached by what was lent, one is
-// executed for it in the state that lent: there are checkpoints.
+// lender is a transition of l's kin that l may have too, or nil. Where l was reached by what was
+// lent, one is executed for it in the state that lent: there are checkpoints.
 func (x *Executor) lender(l *Local, in world.Input) (*Transition, error) {
 	t := x.memo.lend(l, in)
 	if t != nil || !l.borrowed || l.kin == nil || l.kin.first == nil {

@@ -22,8 +22,8 @@ func (c cells) At(l ariadne.Look) ariadne.Digest {
 	return sha256.Sum256(fmt.Append(nil, c[l.Path[0]-'0']))
 }
 
-// reader is a machine that was left with a disk by its first input. Each further one reads some cells, one after the
-// other, by what it has read before, and may write one.
+// reader is a machine that was left with a disk by its first input. Each further one reads some
+// cells, one after the other, by what it has read before, and may write one.
 type reader struct {
 	seed   int
 	boots  cells // what it was left with
@@ -81,8 +81,8 @@ func given(at int, b byte) world.Input {
 	return world.Input{Kind: ariadne.Deliver, At: ariadne.Time(at) * 1e6, Packet: world.NewPacket(&ariadne.Message{From: 1, Data: []byte{b}})}
 }
 
-// TestLend: what is lent is what would have been executed, and less is executed. A node that does not tell of all that it
-// has looked at is found out by an audit.
+// TestLend: what is lent is what would have been executed, and less is executed. A node that does
+// not tell of all that it has looked at is found out by an audit.
 func TestLend(t *testing.T) {
 	lent, mismatches := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

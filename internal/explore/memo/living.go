@@ -88,7 +88,8 @@ func (l *Living) Transition(from *Local, in world.Input) (*Transition, error) {
 	return t, nil
 }
 
-// Visit calls f with a node, which stands at a state and stays there. One that was not switched on yet is not there.
+// Visit calls f with a node, which stands at a state and stays there. One that was not switched on
+// yet is not there.
 func (l *Living) Visit(at *Local, f func(Instance) error) error {
 	switch id := at.Node; {
 	case l.at[id] != at:

@@ -20,7 +20,8 @@
 // it is in memory or in the store; two executions of a transition that do not do the
 // same are reported, never papered over; what is forgotten costs time, never results.
 //
-// States that differ only in what nobody has looked at on a disk lend each other their transitions (lend.go).
+// States that differ only in what nobody has looked at on a disk lend each other their transitions
+// (lend.go).
 //
 // A Living (living.go) makes transitions too, of nodes that go one way and of which nothing is
 // remembered.
@@ -65,8 +66,9 @@ type Local struct {
 	Unreplayable bool
 	Depth        int // inputs from the root
 
-	// disks are what the machine's disks held when it was last switched on, or hold while it is down, where that is known, and kin are
-	// states that may lend it transitions. borrowed: it was reached by one that was lent.
+	// disks are what the machine's disks held when it was last switched on, or hold while it is
+	// down, where that is known, and kin are states that may lend it transitions. borrowed: it was
+	// reached by one that was lent.
 	disks    ariadne.Disks
 	kin      *kin
 	borrowed bool
@@ -115,7 +117,8 @@ type Memo struct {
 
 	meeting sync.Mutex
 	met     map[ariadne.Digest]*Local // states to which several histories may lead, by name
-	kin     map[ariadne.Digest]*kin   // of those, by the name that they have but for what is on their disks
+	// of those, by the name that they have but for what is on their disks
+	kin map[ariadne.Digest]*kin
 
 	mu       sync.Mutex
 	bytes    int64
@@ -136,7 +139,8 @@ type Options struct {
 	// File returns the digest of what nodes have learnt of a file (ariadne.Output). A store
 	// in which one is remembered with another digest is emptied. nil: files do not matter.
 	File func(ariadne.File) (ariadne.Digest, error)
-	// Now returns the digest of what nodes would learn of a file if nobody had been shown it; nil: as File.
+	// Now returns the digest of what nodes would learn of a file if nobody had been shown it; nil:
+	// as File.
 	Now func(ariadne.File) (ariadne.Digest, error)
 	// Off remembers nothing: every transition is executed whenever it is needed.
 	Off bool
@@ -152,8 +156,8 @@ type Counters struct {
 	// and Disks the different states to which they led.
 	Stopped int `json:"stopped"`
 	Disks   int `json:"disks"`
-	// LeftOut is how many images of disks losses of power could have left, at least, besides those that there
-	// was a choice among.
+	// LeftOut is how many images of disks losses of power could have left, at least, besides those
+	// that there was a choice among.
 	LeftOut int `json:"left_out"`
 }
 
@@ -252,7 +256,8 @@ func (m *Memo) add(t *Transition) (*Transition, error) {
 		return known, nil
 	}
 	if !t.Merges {
-		t.To.loaded.Store(true) // what leads there is not in the store: nothing from there is either
+		// what leads there is not in the store: nothing from there is either
+		t.To.loaded.Store(true)
 	}
 	m.enter(l, t)
 	m.count.Transitions++
@@ -294,8 +299,9 @@ func (m *Memo) meet(l *Local) *Local {
 	return l
 }
 
-// ErrElsewhere is the error of a transition in which a node has not come to the places of its variation. Who follows what happened in
-// another state must expect it; elsewhere it is a contradiction.
+// ErrElsewhere is the error of a transition in which a node has not come to the places of its
+// variation. Who follows what happened in another state must expect it; elsewhere it is a
+// contradiction.
 var ErrElsewhere = errors.New("it did not come to the places of its variation")
 
 // transition makes the value; it must keep to the world's contract.
@@ -349,7 +355,8 @@ func (t *Transition) bytes() int64 {
 		p := &t.Output.Places[i]
 		n += 64 + int64(len(p.Name)) + 24*int64(len(p.Alternatives))
 	}
-	return n + 40*int64(len(t.Output.Exits)) + 24*int64(len(t.Output.Looks)) // of the paths there is one of each for many steps
+	// of the paths there is one of each for many steps
+	return n + 40*int64(len(t.Output.Exits)) + 24*int64(len(t.Output.Looks))
 }
 
 // load takes into memory what the store has of a state.

@@ -124,8 +124,8 @@ func TestBranchesAreThawed(t *testing.T) {
 	}
 }
 
-// TestCheckpointsAreApart: a path that is gone once costs few checkpoints, one of them behind the start. A state that
-// the search comes back to has one more.
+// TestCheckpointsAreApart: a path that is gone once costs few checkpoints, one of them behind the
+// start. A state that the search comes back to has one more.
 func TestCheckpointsAreApart(t *testing.T) {
 	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 100, Every: 3})
 	states := b.walk(0, 1, 2, 3, 4, 5, 6, 7, 8)
@@ -433,7 +433,8 @@ func TestCutStepsAreNotKept(t *testing.T) {
 func TestTransitionsSurviveTheStore(t *testing.T) {
 	var out ariadne.Output
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
-	out.CallTrace, out.Files, out.Looks, out.Others, out.Cut = nil, nil, nil, nil, "" // what is cut off is not kept
+	// what is cut off is not kept
+	out.CallTrace, out.Files, out.Looks, out.Others, out.Cut = nil, nil, nil, nil, ""
 	for i := range out.Messages {
 		m := &out.Messages[i]
 		m.From, m.To, m.Sent = 0, 1, 1
@@ -531,8 +532,8 @@ func fill(v reflect.Value, n *int64) {
 	}
 }
 
-// TestElsewhere: a variation whose place the node does not come to is an error of its own, and what the node does
-// undisturbed is not mistaken for it.
+// TestElsewhere: a variation whose place the node does not come to is an error of its own, and what
+// the node does undisturbed is not mistaken for it.
 func TestElsewhere(t *testing.T) {
 	b := newBench(t, memo.Options{}, memo.Limits{Checkpoints: 3})
 	l := b.walk(0, 1)[2]

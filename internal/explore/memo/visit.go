@@ -11,8 +11,8 @@ type CutError string
 
 func (e CutError) Error() string { return "a step on the way to this state was cut off: " + string(e) }
 
-// Visit lends f an instance that stands in a local state, to look at: f leaves it as it is. When it cannot be brought there the error
-// is a CutError.
+// Visit lends f an instance that stands in a local state, to look at: f leaves it as it is. When it
+// cannot be brought there the error is a CutError.
 func (x *Executor) Visit(l *Local, f func(Instance) error) error {
 	for {
 		_, cut, err := x.reach(l)

@@ -16,12 +16,12 @@ import (
 // programs or a spec that have changed since. It is an explorer of one path that needs to
 // be told each step (Watch).
 //
-// Of what is possible it takes the action that comes first in the rest of the trace.
-// A step is varied as the trace says, as far as the node comes to the same places.
-// What the trace does not have happens when it is due. A timer passes a message only
-// when the trace has that message late too, or sends it and never delivers it. As long as all happens at the trace's times it is
-// enough that the trace sends the message in the same step, and delivers it later.
-// Where nothing but faults is left to happen, the execution goes on as long as the trace has one that is possible. A
+// Of what is possible it takes the action that comes first in the rest of the trace. A step is
+// varied as the trace says, as far as the node comes to the same places. What the trace does not
+// have happens when it is due. A timer passes a message only when the trace has that message late
+// too, or sends it and never delivers it. As long as all happens at the trace's times it is enough
+// that the trace sends the message in the same step, and delivers it later. Where nothing but
+// faults is left to happen, the execution goes on as long as the trace has one that is possible. A
 // system that has not changed thus goes exactly as the trace says.
 //
 // Connections are matched by their names while nothing new was seen, and then by their
@@ -184,13 +184,15 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 	return choice, true
 }
 
-// GoesOn implements strategy.Follower: faults can strike where nothing else is left to happen, and the trace may have one.
+// GoesOn implements strategy.Follower: faults can strike where nothing else is left to happen, and
+// the trace may have one.
 func (l *Loose) GoesOn(p *space.Path) bool {
 	l.offer(p)
 	return l.wants(p.Last())
 }
 
-// offer makes known what the rest of the trace has of faults that last as long as no event of a state does.
+// offer makes known what the rest of the trace has of faults that last as long as no event of a
+// state does.
 func (l *Loose) offer(p *space.Path) {
 	for _, i := range l.seldom {
 		if w := &l.want[i]; !w.taken && i >= l.at[w.action.Node] {
@@ -267,8 +269,8 @@ func (l *Loose) held(a ariadne.Action) bool {
 	return false
 }
 
-// pending reports whether a, of a message, stands in flight at this place of the trace too. What the network sends itself
-// does as long as all has happened as in the trace.
+// pending reports whether a, of a message, stands in flight at this place of the trace too. What
+// the network sends itself does as long as all has happened as in the trace.
 func (l *Loose) pending(a ariadne.Action) bool {
 	return l.sent[a] || a.Flow.Proto == ariadne.Expiry && !l.astray
 }

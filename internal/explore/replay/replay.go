@@ -4,9 +4,9 @@
 // compared. Where something differs, it says how: which node, and the first
 // system call that went differently, when calls were recorded.
 //
-// A mismatch is a value. It is a leak of determinism, unless programs or spec
-// have changed, which internal/system looks at first (System.Changes). For these there is Loose, which
-// compares nothing and follows the trace's choices as long as they exist.
+// A mismatch is a value. It is a leak of determinism, unless programs or spec have changed, which
+// internal/system looks at first (System.Changes). For these there is Loose, which compares nothing
+// and follows the trace's choices as long as they exist.
 //
 // Read next: mismatch.go, loose.go.
 package replay
@@ -55,7 +55,8 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 	e := search.Execution{
 		Space: r.Space, Explorer: r, Checks: r.Checks, Watch: r.verify, Frame: r.Frame, Stopped: r.Stopped,
 		Limits: search.Limits{Steps: r.Trace.MaxSteps, Time: ariadne.Time(r.Trace.MaxTime)},
-		// An execution without a limit of time is one that went on behind its end to see whether something happens yet.
+		// An execution without a limit of time is one that went on behind its end to see whether
+		// something happens yet.
 		Endless: r.Trace.MaxTime == 0,
 	}
 	if goal, ok := r.goal(); ok {

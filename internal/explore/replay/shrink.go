@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
-// Deviation is something in which a trace differs from the natural schedule: a step that is a fault, that
-// has gone otherwise within, or that came later than what was due after it.
+// Deviation is something in which a trace differs from the natural schedule: a step that is a
+// fault, that has gone otherwise within, or that came later than what was due after it.
 type Deviation struct {
 	step int // index in the trace's steps
 	what deviation
@@ -66,15 +66,17 @@ func Deviations(t *trace.Trace, n world.Names) (all []Deviation) {
 	return append(all, others...)
 }
 
-// Arrives reports whether the deviation is an arrival that leaves its message in flight: a duplicate of it, or its first bytes.
+// Arrives reports whether the deviation is an arrival that leaves its message in flight: a
+// duplicate of it, or its first bytes.
 func (d Deviation) Arrives(t *trace.Trace, n world.Names) bool {
 	a, _ := n.Parse(t.Steps[d.step].Action)
 	return d.what == aFault && world.KindOf(a.Kind).Leaves
 }
 
-// Without is a trace to be followed loosely (Loose), without some of its deviations: faults are left out, what has
-// gone otherwise goes as it does by itself, and what was late comes when it was due. With early, messages of which a fault left a part or a copy
-// in flight arrive where it was, as a whole and for the last time, and else where the trace has them afterwards.
+// Without is a trace to be followed loosely (Loose), without some of its deviations: faults are
+// left out, what has gone otherwise goes as it does by itself, and what was late comes when it was
+// due. With early, messages of which a fault left a part or a copy in flight arrive where it was,
+// as a whole and for the last time, and else where the trace has them afterwards.
 func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace.Trace {
 	what := map[int]map[deviation]bool{}
 	for _, d := range some {
@@ -115,7 +117,8 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 	return &less
 }
 
-// onlyImage is of a variation what a loss of power leaves, which is no deviation: something has to be left.
+// onlyImage is of a variation what a loss of power leaves, which is no deviation: something has to
+// be left.
 func onlyImage(v ariadne.Variation) (image ariadne.Variation) {
 	for _, c := range v.Choices() {
 		if c.Kind() == ariadne.DiskImage {
@@ -125,7 +128,8 @@ func onlyImage(v ariadne.Variation) (image ariadne.Variation) {
 	return image
 }
 
-// WithImage is a trace to be followed loosely in which the loss of power of a step, by its index, leaves what a choice says.
+// WithImage is a trace to be followed loosely in which the loss of power of a step, by its index,
+// leaves what a choice says.
 func WithImage(t *trace.Trace, n world.Names, step int, c ariadne.Choice) *trace.Trace {
 	a, err := n.Parse(t.Steps[step].Action)
 	if err != nil {
@@ -144,7 +148,8 @@ func WithImage(t *trace.Trace, n world.Names, step int, c ariadne.Choice) *trace
 	return &other
 }
 
-// arrival is the one by which the message of an action arrives; of other actions it is no more than that.
+// arrival is the one by which the message of an action arrives; of other actions it is no more than
+// that.
 func arrival(a ariadne.Action) ariadne.Action {
 	return ariadne.Action{Kind: world.ArrivalKind(a.Flow.Proto), Node: a.Node, Flow: a.Flow, Seq: a.Seq}
 }

@@ -37,7 +37,8 @@ func both(f ariadne.Flow) ariadne.Flow {
 	return f
 }
 
-// connection is the flow of a connection whose end is named by an event of its own (ariadne.Expiry); of others it is f.
+// connection is the flow of a connection whose end is named by an event of its own
+// (ariadne.Expiry); of others it is f.
 func connection(f ariadne.Flow) ariadne.Flow {
 	if f.Proto == ariadne.Expiry {
 		f.Proto = ariadne.TCP

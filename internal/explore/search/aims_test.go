@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAims: when a walk is live, or too late, is what within and stable_for say of the times at which what must happen was true.
+// TestAims: when a walk is live, or too late, is what within and stable_for say of the times at
+// which what must happen was true.
 func TestAims(t *testing.T) {
 	ends := map[string]int{}
 	for range 20 {
@@ -29,8 +30,9 @@ func TestAims(t *testing.T) {
 			}
 			deadline := all[0].now.Add(g.Within)
 			inTime := func(from int) bool { return g.Within == 0 || all[from].now <= deadline }
-			// By definition: it was true from some state on, for long enough, or is for ever where nothing happens any more. It is too late in the
-			// first state behind the time in which it is not true since before.
+			// By definition: it was true from some state on, for long enough, or is for ever where
+			// nothing happens any more. It is too late in the first state behind the time in which
+			// it is not true since before.
 			want, quiet := "", rapid.Bool().Draw(t, "quiet")
 			for i := 0; i < len(all) && want == ""; i++ {
 				for from := range i + 1 {

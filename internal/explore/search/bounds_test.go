@@ -35,9 +35,9 @@ func (r reach) within(b space.Bounds) bool {
 	return (b.Depth == 0 || r.steps <= b.Depth) && (!some || r.deviations <= deviations) && (!few || r.timers <= timers)
 }
 
-// simple takes every path of a system within its bounds, by the rules of the world
-// alone, and varies each step at every place that its own output lists. It returns the fewest deviations with which each state is reached; not ok when
-// there are too many paths.
+// simple takes every path of a system within its bounds, by the rules of the world alone, and
+// varies each step at every place that its own output lists. It returns the fewest deviations with
+// which each state is reached; not ok when there are too many paths.
 func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 	x := s.exploration(t, nil)
 	y := x.Space.System

@@ -83,7 +83,8 @@ func TestStatesByContent(t *testing.T) {
 			all := plain()
 			for _, p := range all {
 				x := p.(*worldtest.Chaos)
-				x.Forgets, x.Limits = true, false // what it has said of its connections is in no content
+				// what it has said of its connections is in no content
+				x.Forgets, x.Limits = true, false
 			}
 			return all
 		}
@@ -101,7 +102,8 @@ func TestStatesByContent(t *testing.T) {
 				if end != search.EndSeen && end != search.EndStrategy {
 					ends[contents(p)] = true
 				}
-				return most == 0 || x.Coverage.Paths < most && x.Coverage.Steps < 30_000 // else it takes minutes
+				// else it takes minutes
+				return most == 0 || x.Coverage.Paths < most && x.Coverage.Steps < 30_000
 			}
 			how, err := x.Run()
 			if err != nil {

@@ -13,9 +13,11 @@ import (
 type Verdict uint8
 
 const (
-	// Undecided: the states of the walk lead to live ones all the same, as other walks show; or it was stopped before anything was known.
+	// Undecided: the states of the walk lead to live ones all the same, as other walks show; or it
+	// was stopped before anything was known.
 	Undecided Verdict = iota
-	// DeadFrom: from a step on no state leads to a live one, as far as is known (MaceMC's condition 1).
+	// DeadFrom: from a step on no state leads to a live one, as far as is known (MaceMC's
+	// condition 1).
 	DeadFrom
 	// NeverLive: no walk from the first state is live either.
 	NeverLive
@@ -26,24 +28,30 @@ const (
 // Crisis is where an execution went wrong.
 type Crisis struct {
 	Verdict Verdict
-	Step    int // with DeadFrom: the critical transition, from 1; with Between: the first step behind which it is known to be dead
-	After   int // with Between: the last step behind which a state is known to be live; 0: none is
-	// Before are walks from the state before the critical transition, with DeadFrom, and Live how many of them were live; of those
-	// from the state behind it, Behind, none was. 0: they were not counted.
+	// with DeadFrom: the critical transition, from 1; with Between: the first step behind which it
+	// is known to be dead
+	Step  int
+	After int // with Between: the last step behind which a state is known to be live; 0: none is
+	// Before are walks from the state before the critical transition, with DeadFrom, and Live how
+	// many of them were live; of those from the state behind it, Behind, none was. 0: they were not
+	// counted.
 	Before, Live, Behind int
 	Exact                bool // all states were looked at that can follow it
 	Tried                int  // walks that were taken
 	Steps                int  // steps that they took
-	// FromStart are these with the steps before each walk: what it would take without frozen states.
+	// FromStart are these with the steps before each walk: what it would take without frozen
+	// states.
 	FromStart int
-	// Near, when not nil, is a live execution that begins with the same Along steps; it is good until the next call.
+	// Near, when not nil, is a live execution that begins with the same Along steps; it is good
+	// until the next call.
 	Near  *space.Path
 	Along int
 }
 
-// Critical looks for the critical transition of an execution that is stuck: behind it no state leads to a live one. It goes from
-// the last live state on by twice as many steps each time, and then halves what is left (MaceMC's algorithm 3). known, when not nil, is what it came to
-// before, with Between: it goes on from there.
+// Critical looks for the critical transition of an execution that is stuck: behind it no state
+// leads to a live one. It goes from the last live state on by twice as many steps each time, and
+// then halves what is left (MaceMC's algorithm 3). known, when not nil, is what it came to before,
+// with Between: it goes on from there.
 func (l *Liveness) Critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	l.along, l.tally, l.gone = -1, tally{}, false
 	h := l.hunt(s.Path, s.Goal)
@@ -63,8 +71,9 @@ type hunt struct {
 	path   *space.Path
 	goal   int
 	probes map[int]*probe
-	large  int           // more states than small follow the one after so many steps; -1: it is not known of any
-	cost   time.Duration // of a walk that is not live, by the clock
+	// more states than small follow the one after so many steps; -1: it is not known of any
+	large int
+	cost  time.Duration // of a walk that is not live, by the clock
 }
 
 // probe is what walks from a state have come to.
@@ -105,7 +114,8 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 		}
 		return err
 	}
-	// given is what is known when it is stopped: enough walks from some state, or the execution itself.
+	// given is what is known when it is stopped: enough walks from some state, or the execution
+	// itself.
 	given := func() (Crisis, error) {
 		c := Crisis{Verdict: Between, After: after, Step: -1}
 		for i, p := range h.probes {
@@ -184,7 +194,8 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 
 func (l *Liveness) stopped() bool { return l.gone || l.Late() || l.X.Stopped != nil && l.X.Stopped() }
 
-// enough is how many walks it takes for a state to count as dead, while the critical transition lies between two others: no more than there is time for.
+// enough is how many walks it takes for a state to count as dead, while the critical transition
+// lies between two others: no more than there is time for.
 func (h *hunt) enough(low, high int) int {
 	walks := h.Sure()
 	if h.Clock == nil || h.Until == 0 || h.cost <= 0 {
@@ -195,8 +206,8 @@ func (h *hunt) enough(low, high int) int {
 	return max(min(walks, int(float64(h.Until-h.Clock())/(float64(h.cost)*asks))), h.least())
 }
 
-// needed is how many walks from the next state must not be live, after some of these were: so many that less than one of a hundred
-// states of which as many walks are live would be taken for dead.
+// needed is how many walks from the next state must not be live, after some of these were: so many
+// that less than one of a hundred states of which as many walks are live would be taken for dead.
 func (p probe) needed() int {
 	if p.live == 0 || p.live == p.walks {
 		return 0
@@ -207,7 +218,8 @@ func (p probe) needed() int {
 // mostWalks times as many are taken from a state behind one from which few are live, at most.
 const mostWalks = 8
 
-// share takes up to so many walks from the state after i steps, and fewer if many of the first are live.
+// share takes up to so many walks from the state after i steps, and fewer if many of the first are
+// live.
 func (h *hunt) share(i, walks int) (p probe, err error) {
 	for p.walks < walks && 2*p.live < leastWalks {
 		began := p.walks
@@ -235,7 +247,8 @@ func (h *hunt) count(i int, p *probe, o outcome) {
 	}
 }
 
-// ask reports whether any of so many walks from the state after i steps is live. Those that were taken from it before count.
+// ask reports whether any of so many walks from the state after i steps is live. Those that were
+// taken from it before count.
 func (h *hunt) ask(i, walks int) (live bool, err error) {
 	p := h.probes[i]
 	if p == nil {
@@ -293,8 +306,8 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 	return p.live > 0, nil
 }
 
-// Dead reports whether a goal is live in no walk from the state after the first n steps of a path: in none of a few, then in none of all
-// that it takes, and in no long one.
+// Dead reports whether a goal is live in no walk from the state after the first n steps of a path:
+// in none of a few, then in none of all that it takes, and in no long one.
 func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
 	l.along, l.gone = -1, false
 	h := l.hunt(p, goal)
@@ -308,7 +321,8 @@ func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
 	return err == nil && !live && !l.stopped(), err
 }
 
-// keep keeps a live execution, whose first i steps are those of one that is stuck, if none went further with that.
+// keep keeps a live execution, whose first i steps are those of one that is stuck, if none went
+// further with that.
 func (l *Liveness) keep(i int) {
 	if i > l.along {
 		l.along = i
@@ -319,8 +333,9 @@ func (l *Liveness) keep(i int) {
 // small is how many states exhaust looks at, at most.
 const small = 300
 
-// exhaust looks at all states that can follow the end of a path, unless they are too many. live: in one a goal waits
-// for nothing, and the path leads there. sure: it is in none. whole: they are not too many.
+// exhaust looks at all states that can follow the end of a path, unless they are too many. live: in
+// one a goal waits for nothing, and the path leads there. sure: it is in none. whole: they are not
+// too many.
 func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err error) {
 	seen := map[hash.Hash]bool{}
 	whole = true

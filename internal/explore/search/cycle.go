@@ -21,9 +21,9 @@ const (
 	leastTimes = 4
 )
 
-// Cycle looks whether a stuck execution, on the natural schedule from its end, does the same again and again: the same nodes take
-// the same kinds of steps, write the same lines but for numbers, and expose the same. nil: it does not. The path then has
-// the steps that were looked at as well.
+// Cycle looks whether a stuck execution, on the natural schedule from its end, does the same again
+// and again: the same nodes take the same kinds of steps, write the same lines but for numbers, and
+// expose the same. nil: it does not. The path then has the steps that were looked at as well.
 func (l *Liveness) Cycle(s *Stuck) (*Cycle, error) {
 	p, from := s.Path, s.Path.Steps()
 	var did []string

@@ -126,7 +126,8 @@ func bruteContent(t failer, s small, most int) (states map[hash.Hash]bool, ok bo
 // matching are the explorers that may match states by their content.
 func matching() map[string]strategy.Divisible {
 	all := divisible()
-	for _, name := range []string{"all paths", "sleep sets", "DPOR"} { // which do not go on from states
+	// which do not go on from states
+	for _, name := range []string{"all paths", "sleep sets", "DPOR"} {
 		delete(all, name)
 	}
 	return all

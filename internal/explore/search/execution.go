@@ -28,7 +28,8 @@ type Execution struct {
 	Watch func(ariadne.Step) bool
 	// Frame, when not nil, is told each frame, the first one included.
 	Frame func(*space.Path)
-	// Endless: it goes on when the clients are done, as long as the explorer does (strategy.Follower).
+	// Endless: it goes on when the clients are done, as long as the explorer does
+	// (strategy.Follower).
 	Endless bool
 	// Stopped, when not nil, is asked before each step.
 	Stopped func() bool

@@ -48,7 +48,8 @@ type Exploration struct {
 	// Limit is the number of steps after which a path that has not ended is ended by the
 	// step limit, and not by Bounds.Depth, which is no more than that; 0: none.
 	Limit int
-	// Endless: a path goes on when the clients are done, as long as the explorer does (strategy.Follower).
+	// Endless: a path goes on when the clients are done, as long as the explorer does
+	// (strategy.Follower).
 	Endless bool
 	// Checks returns the checks of one execution.
 	Checks func() []property.Check
@@ -75,7 +76,8 @@ type Exploration struct {
 	// Single: the path was over where the paths begin, so it is the only one, whatever the
 	// explorer. It is known when Ended is told of it.
 	Single bool
-	// Missing says what keeps the natural schedule from a steady state, when the search has ended there with SearchNowhere.
+	// Missing says what keeps the natural schedule from a steady state, when the search has ended
+	// there with SearchNowhere.
 	Missing string
 
 	aside bool // the path is (strategy.Sider)
@@ -113,7 +115,8 @@ type Coverage struct {
 	Assertions property.Assertions
 	// Faults are by kind.
 	Faults [world.MaxKinds]Faults
-	// Strikes are how often faults were taken, by kind, node and phase. Who reads them may take them out.
+	// Strikes are how often faults were taken, by kind, node and phase. Who reads them may take
+	// them out.
 	Strikes map[Strike]int
 	// Open are the nodes that faults of a kind could hit.
 	Open [world.MaxKinds]NodeSet
@@ -121,10 +124,14 @@ type Coverage struct {
 
 // Faults say how much faults of a kind were tried.
 type Faults struct {
-	Offered int `json:"offered"` // how often paths came to a state, new to who searches, in which one could happen next or within the step
-	Taken   int `json:"taken"`   // faults in steps
-	Said    int `json:"said"`    // to a state, likewise, in which the line had been written that must come before (world.Rules.After)
-	Paths   int `json:"paths"`   // in which there was one, of Coverage.Paths
+	// how often paths came to a state, new to who searches, in which one could happen next or
+	// within the step
+	Offered int `json:"offered"`
+	Taken   int `json:"taken"` // faults in steps
+	// to a state, likewise, in which the line had been written that must come before
+	// (world.Rules.After)
+	Said  int `json:"said"`
+	Paths int `json:"paths"` // in which there was one, of Coverage.Paths
 }
 
 // Add adds f.
@@ -248,7 +255,8 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 	return "", nil
 }
 
-// missing says in words what keeps a path from having come to a steady state (space.Bounds.FromLive), or "".
+// missing says in words what keeps a path from having come to a steady state
+// (space.Bounds.FromLive), or "".
 func (x *Exploration) missing(p *space.Path) string {
 	if !x.Bounds.FromLive {
 		return ""
@@ -390,8 +398,8 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 }
 
-// offer counts the kinds of faults that can happen at the end of the path. Those within a step are known
-// once it was taken: they are counted in the state to which it led.
+// offer counts the kinds of faults that can happen at the end of the path. Those within a step are
+// known once it was taken: they are counted in the state to which it led.
 func (x *Exploration) offer(p *space.Path) {
 	if !x.Space.System.Faulty() {
 		return
@@ -550,8 +558,8 @@ func (x *Exploration) unjudged() error {
 	return nil
 }
 
-// judgeState lets the properties look at what nodes expose at the end of the path, if that has changed or the path
-// goes no further.
+// judgeState lets the properties look at what nodes expose at the end of the path, if that has
+// changed or the path goes no further.
 func (x *Exploration) judgeState(p *space.Path, m expose.Moment) *ariadne.Violation {
 	if x.Space.Properties == nil || m == expose.Between && !p.Last().Exposes {
 		return nil
@@ -691,8 +699,9 @@ func (x *Exploration) mayGoOn(p *space.Path, end string) bool {
 	return (end == EndQuiet || end == EndTime) && f.Rest && len(f.Enabled) > 0 && strategy.TriesFaultsAtRest(x.Explorer)
 }
 
-// rest judges and counts a path that goes on, once among all workers, as if it ended here. It goes on whatever
-// comes of that: a fault that does not depend on the last step could have come before it.
+// rest judges and counts a path that goes on, once among all workers, as if it ended here. It goes
+// on whatever comes of that: a fault that does not depend on the last step could have come before
+// it.
 func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
 	if !x.Seen.Rest(p.Identity()) {
 		return false, nil

@@ -43,7 +43,8 @@ type small struct {
 	final      space.Final
 	chooses    bool // its programs do
 	between    bool // outages happen between two steps only
-	uneven     int  // when workers are several, each is held up before one step in so many; 0: never
+	// when workers are several, each is held up before one step in so many; 0: never
+	uneven int
 }
 
 type failer interface {
@@ -600,7 +601,8 @@ func TestDPORMayChooseFreely(t *testing.T) {
 			}}
 			got := explore(t, s.exploration(t, d), 0)
 			same(t, got, want)
-			// In about one drawn system of a thousand a trace is taken more than once, by one of the two or by both.
+			// In about one drawn system of a thousand a trace is taken more than once, by one of
+			// the two or by both.
 			if got.coverage.Paths > 2*want.coverage.Paths || got.coverage.Paths < len(want.traces) || d.Impossible > 0 {
 				t.Fatalf("order %d: %d paths for %d traces, sleep sets take %d; %d reversals were not possible", seed, got.coverage.Paths, len(want.traces), want.coverage.Paths, d.Impossible)
 			}

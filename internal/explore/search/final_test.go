@@ -14,7 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leavings note what ended executions leave, and find something wrong in one of so many. Each node is visited, which must change nothing.
+// leavings note what ended executions leave, and find something wrong in one of so many. Each node
+// is visited, which must change nothing.
 type leavings struct {
 	oneOf  int
 	mu     sync.Mutex
@@ -44,8 +45,8 @@ func (l *leavings) Judge(p *space.Path, byTime bool) (string, error) {
 	return text, nil
 }
 
-// TestFinalSeesAll: every strategy that has exhausted the paths has shown to who judges ended executions all that any of them
-// leaves.
+// TestFinalSeesAll: every strategy that has exhausted the paths has shown to who judges ended
+// executions all that any of them leaves.
 func TestFinalSeesAll(t *testing.T) {
 	ends, violations := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -23,14 +23,16 @@ import (
 	"pgregory.net/rapid"
 )
 
-// shownStep is what a step has shown: the number that its node has written, or that its programs are no more.
+// shownStep is what a step has shown: the number that its node has written, or that its programs
+// are no more.
 type shownStep struct {
 	node  int
 	shows []int
 	down  bool
 }
 
-// shownNow is what the nodes show behind some steps, by the definitions of what they expose and nothing else.
+// shownNow is what the nodes show behind some steps, by the definitions of what they expose and
+// nothing else.
 type shownNow struct {
 	step map[int]int // by node: the last number; none when the node went down since
 	low  map[int]int // the last number up to 2, unless there was a 5 since
@@ -63,7 +65,8 @@ func shown(steps []shownStep) (all []shownNow) {
 	return all
 }
 
-// form is a sentence of a spec, and what it means: of a prefix of an execution (the last one of all), or of an execution that has ended.
+// form is a sentence of a spec, and what it means: of a prefix of an execution (the last one of
+// all), or of an execution that has ended.
 type form struct {
 	text  string
 	holds func(all []shownNow) bool
@@ -191,7 +194,8 @@ var readyForms = []form{
 	}},
 }
 
-// mine is a model of a user's: no operation follows one that is called so, too, and 0, or what follows one, is told 1, others 3.
+// mine is a model of a user's: no operation follows one that is called so, too, and 0, or what
+// follows one, is told 1, others 3.
 const mine = `
 def mine(state, op, value, result):
     wrong = result != None and (result == "1") != ("0" in [op, state])
@@ -285,7 +289,8 @@ func explainedBy(steps []shownStep, sequential bool) bool {
 	return ordered(all, -1)
 }
 
-// sentence makes properties of a sentence, as a spec has it, with n1 for a client if there are some.
+// sentence makes properties of a sentence, as a spec has it, with n1 for a client if there are
+// some.
 func sentence(t *rapid.T, dir string, nodes int, f form, ready, clients bool) space.Properties {
 	var b strings.Builder
 	fmt.Fprintln(&b, "nodes:")
@@ -319,8 +324,9 @@ func sentence(t *rapid.T, dir string, nodes int, f form, ready, clients bool) sp
 	return judged.NewJudge(1)
 }
 
-// TestFormsAgreeWithBruteForce: what a sentence of a spec says of a drawn system is what it says by its definition of all executions, tried one
-// by one: in the same places where all are taken, and whether there is such a place where a strategy claims to have exhausted them.
+// TestFormsAgreeWithBruteForce: what a sentence of a spec says of a drawn system is what it says by
+// its definition of all executions, tried one by one: in the same places where all are taken, and
+// whether there is such a place where a strategy claims to have exhausted them.
 func TestFormsAgreeWithBruteForce(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.star"), []byte(mine+stageFunctions), 0o644); err != nil {

@@ -20,8 +20,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// goalForm is a sentence of a spec about what must happen, and what it means of an execution that has ended: where nothing can happen any more, nothing
-// that is waited for does.
+// goalForm is a sentence of a spec about what must happen, and what it means of an execution that
+// has ended: where nothing can happen any more, nothing that is waited for does.
 type goalForm struct {
 	text   string
 	ready  bool
@@ -36,7 +36,8 @@ type ended struct {
 	up    []bool // by node, at the end
 }
 
-// unserved reports whether a node is up that has written one of these numbers before the last fault that took it down, and none since.
+// unserved reports whether a node is up that has written one of these numbers before the last fault
+// that took it down, and none since.
 func (x *ended) unserved(numbers ...int) bool {
 	for node, up := range x.up {
 		before, since := false, false
@@ -93,8 +94,9 @@ var goalForms = []goalForm{
 	}},
 }
 
-// TestGoalsAgreeWithBruteForce: of drawn systems whose executions all end by themselves it is said that something that must happen does not if, and only if, it
-// has not happened in one of all executions, tried one by one: by its sentence, whichever strategy claims to have exhausted them.
+// TestGoalsAgreeWithBruteForce: of drawn systems whose executions all end by themselves it is said
+// that something that must happen does not if, and only if, it has not happened in one of all
+// executions, tried one by one: by its sentence, whichever strategy claims to have exhausted them.
 func TestGoalsAgreeWithBruteForce(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "mine.star"), []byte(mine+stageFunctions), 0o644); err != nil {

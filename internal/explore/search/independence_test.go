@@ -87,9 +87,9 @@ func exploreLoose(t failer, x *search.Exploration, into map[hash.Hash]bool, most
 	return f
 }
 
-// TestFaultsThatFitCommute: of k datagrams, each to a node of its own, up to b arrive once more, or are lost.
-// The order of these events is no matter, nor is which of them is the last of the budget: there
-// are as many traces as ways to share it among the datagrams, or not to use it up.
+// TestFaultsThatFitCommute: of k datagrams, each to a node of its own, up to b arrive once more, or
+// are lost. The order of these events is no matter, nor is which of them is the last of the budget:
+// there are as many traces as ways to share it among the datagrams, or not to use it up.
 func TestFaultsThatFitCommute(t *testing.T) {
 	for _, c := range []struct {
 		kind                      string

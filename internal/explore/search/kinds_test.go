@@ -103,8 +103,8 @@ func lineOf(t *rapid.T, r *world.Rules, k ariadne.ActionKind) {
 
 func budget(t *rapid.T) uint8 { return uint8(rapid.IntRange(1, 2).Draw(t, "budget")) }
 
-// TestKindsAgreeWithBruteForce: with one kind of fault alone, every exhaustive strategy finds the states that there
-// are, or the traces if it takes one path of each, with one worker and with two.
+// TestKindsAgreeWithBruteForce: with one kind of fault alone, every exhaustive strategy finds the
+// states that there are, or the traces if it takes one path of each, with one worker and with two.
 func TestKindsAgreeWithBruteForce(t *testing.T) {
 	for _, k := range kindsAlone {
 		t.Run(k.name, func(t *testing.T) {
@@ -140,7 +140,8 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 					}
 				}
 			}
-			for round := 0; round < 10 && struck == 0; round++ { // of some kinds few systems have a fault
+			// of some kinds few systems have a fault
+			for round := 0; round < 10 && struck == 0; round++ {
 				rapid.Check(t, one)
 			}
 			if t.Logf("%d spaces, %d paths with a fault", spaces, struck); struck == 0 {

@@ -11,8 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestSeldomLengths: strategies that draw have faults last for lengths that no event has, between two steps and within one, and
-// come back to such a path. Those that try all events never do.
+// TestSeldomLengths: strategies that draw have faults last for lengths that no event has, between
+// two steps and within one, and come back to such a path. Those that try all events never do.
 func TestSeldomLengths(t *testing.T) {
 	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1), NodeFaults: []world.NodeFaults{
 		world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, time.Second, ariadne.Ever), world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, time.Second)}}

@@ -13,11 +13,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
-// Liveness finds states from which what must happen (property.Goal) never does, as MaceMC (Killian and others, NSDI
+// Liveness finds states from which what must happen (property.Goal) never does, as MaceMC (Killian
+// and others, NSDI
 // 2007): by long random walks from states that a search has come to, without further faults. A state is *live* for a
-// goal when the goal waits for nothing in it, and *dead* when no live state follows it. A walk counts from where all faults have
-// ended that end by themselves. One that is not live after so many steps is suspected to be in dead states, and Critical
-// looks for the step that led there.
+// goal when the goal waits for nothing in it, and *dead* when no live state follows it. A walk
+// counts from where all faults have ended that end by themselves. One that is not live after so
+// many steps is suspected to be in dead states, and Critical looks for the step that led there.
 //
 // What it finds from a state is a function of that state and of the seed.
 type Liveness struct {
@@ -30,12 +31,14 @@ type Liveness struct {
 	Seen *space.Set
 	// Watch, when not nil, is told each transition that is taken.
 	Watch func(*memo.Transition)
-	// Share, when not nil, has a function called with this Liveness, and on other goroutines with those of others that have nothing better to
-	// do, of the same system, seed, weights and goals. It returns when all of these calls have.
+	// Share, when not nil, has a function called with this Liveness, and on other goroutines with
+	// those of others that have nothing better to do, of the same system, seed, weights and goals.
+	// It returns when all of these calls have.
 	Share func(func(*Liveness))
 	// Over, when not nil, is X.Stopped for those others: it may be asked on any goroutine.
 	Over func() bool
-	// Clock, when not nil, is real time, and may be asked on any goroutine. Until, unless it is 0, is when Critical ends with what it knows by then.
+	// Clock, when not nil, is real time, and may be asked on any goroutine. Until, unless it is 0,
+	// is when Critical ends with what it knows by then.
 	Clock func() time.Duration
 	Until time.Duration
 
@@ -80,11 +83,12 @@ func (l *Liveness) Late() bool { return l.Clock != nil && l.Until > 0 && l.Clock
 // least is how many walks it takes for a state to count as dead where there is little time.
 func (l *Liveness) least() int { return min(l.Walks, leastWalks) }
 
-// Sure is how many walks it takes for a state to count as dead: Walks, but fewer where they are so long that these would take too many
-// steps.
+// Sure is how many walks it takes for a state to count as dead: Walks, but fewer where they are so
+// long that these would take too many steps.
 func (l *Liveness) Sure() int { return min(l.Walks, max(leastWalks, deadSteps/max(l.Bound, 1))) }
 
-// leastWalks are taken from a state before it counts as dead, and else no more than take deadSteps steps. A first guess takes fewer by guess.
+// leastWalks are taken from a state before it counts as dead, and else no more than take deadSteps
+// steps. A first guess takes fewer by guess.
 const (
 	leastWalks = 8
 	deadSteps  = 60_000
@@ -170,7 +174,8 @@ func (l *Liveness) walk(p *space.Path, goals uint64, index, bound int) (w walk, 
 	return l.goOn(p, &by, &aims{goals: l.goals, left: goals}, bound, 0)
 }
 
-// goOn takes a walk on until it counts for so many steps and, if these are not mostBound, for so long.
+// goOn takes a walk on until it counts for so many steps and, if these are not mostBound, for so
+// long.
 func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk, err error) {
 	y := l.space.System
 	w.start = -1
@@ -241,7 +246,8 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 	}
 }
 
-// manyTimes the bound is the most that a walk takes until all faults have ended, or until a goal's time is up.
+// manyTimes the bound is the most that a walk takes until all faults have ended, or until a goal's
+// time is up.
 const manyTimes = 20
 
 // timed are the goals that time bounds.
@@ -285,7 +291,8 @@ type Looked struct {
 	Quiet bool // nothing could happen in it
 }
 
-// Look takes a walk from the state after the first n steps of a path. What is stuck is good until the next call.
+// Look takes a walk from the state after the first n steps of a path. What is stuck is good until
+// the next call.
 func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	if err := l.fork(l.path, p, n); err != nil {
 		return r, err
@@ -310,7 +317,8 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	case w.end == WalkGivenUp, w.start < 0 && w.end != WalkViolation:
 		return r, nil
 	}
-	if left := w.left &^ l.timed(); w.end == WalkBound && left != 0 { // the time of the others is not up
+	// the time of the others is not up
+	if left := w.left &^ l.timed(); w.end == WalkBound && left != 0 {
 		w.left = left
 	}
 	for w.left&(1<<s.Goal) == 0 && w.end != WalkViolation {
@@ -322,10 +330,12 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 	return r, nil
 }
 
-// mostlyNatural is the index of a walk that follows the natural schedule most of the time: the first one from a state.
+// mostlyNatural is the index of a walk that follows the natural schedule most of the time: the
+// first one from a state.
 const mostlyNatural = 5
 
-// Longer takes the walk on until it counts for so many steps. Live: it was live after all, or cannot go on.
+// Longer takes the walk on until it counts for so many steps. Live: it was live after all, or
+// cannot go on.
 func (l *Liveness) Longer(s *Stuck, bound int) (live bool, err error) {
 	s.aims = aims{goals: l.goals, left: 1 << s.Goal}
 	l.halt = l.Late
@@ -342,10 +352,11 @@ type Further struct {
 	Time  time.Duration // of that one
 }
 
-// Outlast takes some long walks from the state after n steps of a path, mostly natural ones, which are fair: each counts for Raised steps, and
-// for a minute unless these are many. Timeouts of programs tell how long what must happen may take, and so steps alone tell too little:
-// a node that has come back may ask again after seconds, while others take hundreds of steps. live: one was live, and f has what it took; or none
-// could go on to an end.
+// Outlast takes some long walks from the state after n steps of a path, mostly natural ones, which
+// are fair: each counts for Raised steps, and for a minute unless these are many. Timeouts of
+// programs tell how long what must happen may take, and so steps alone tell too little: a node that
+// has come back may ask again after seconds, while others take hundreds of steps. live: one was
+// live, and f has what it took; or none could go on to an end.
 func (l *Liveness) Outlast(p *space.Path, n, goal int) (live bool, f Further, err error) {
 	if l.stopped() {
 		return true, f, nil
@@ -388,7 +399,8 @@ func (l *Liveness) Raised() int { return max(l.Bound, min(l.Bound<<Raises, mostB
 // Raises is how often walks are made twice as long before nothing is said of one.
 const Raises = 3
 
-// Begins are the states of a path, by their steps, in which a goal that time bounds begins to wait: its time may count from there.
+// Begins are the states of a path, by their steps, in which a goal that time bounds begins to wait:
+// its time may count from there.
 func (l *Liveness) Begins(p *space.Path) (all []int) {
 	timed, before := l.timed(), uint64(0)
 	if timed == 0 {
@@ -407,8 +419,8 @@ func (l *Liveness) Begins(p *space.Path) (all []int) {
 // IsTimed reports whether time bounds a goal.
 func (l *Liveness) IsTimed(goal int) bool { return l.timed()&(1<<goal) != 0 }
 
-// Trail follows one goal along all of an execution. What it tells of a stuck one is a function of the execution, so
-// that a replay comes to the same.
+// Trail follows one goal along all of an execution. What it tells of a stuck one is a function of
+// the execution, so that a replay comes to the same.
 type Trail struct {
 	Goal int
 
@@ -461,8 +473,8 @@ func (t *Trail) Look(p *space.Path, f *space.Frame) {
 	}
 }
 
-// Violation is that of an execution which ends here, stuck. It is certain when nothing can ever happen again, or when the
-// goal's time is up.
+// Violation is that of an execution which ends here, stuck. It is certain when nothing can ever
+// happen again, or when the goal's time is up.
 func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	f := p.Last()
 	now := f.State.Now
@@ -488,8 +500,8 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	return v
 }
 
-// StuckIn is an execution that somebody else has taken, in which a goal is not live at the end. It counts from where faults have
-// ended for the last time.
+// StuckIn is an execution that somebody else has taken, in which a goal is not live at the end. It
+// counts from where faults have ended for the last time.
 func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
 	y, s := l.space.System, &Stuck{Goal: goal, Path: l.path, End: WalkBound}
 	t := l.trail(p, goal)

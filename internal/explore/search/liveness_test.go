@@ -21,7 +21,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// aimed are goals that hold in one of so many snapshots, and of which the second follows from one of so many.
+// aimed are goals that hold in one of so many snapshots, and of which the second follows from one
+// of so many.
 type aimed struct {
 	expose.Sources
 	oneOf, whenOf uint64
@@ -56,7 +57,8 @@ func (a *aimed) Aims(s *expose.Snapshot) (when, holds uint64) {
 	return when, holds
 }
 
-// dead is brute force: no state that follows the first n steps of a path without further faults is live.
+// dead is brute force: no state that follows the first n steps of a path without further faults is
+// live.
 func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 	f, err := space.NewPath(p.Space(), space.Bounds{})
 	if err != nil {
@@ -91,8 +93,9 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 	return !live(0)
 }
 
-// TestFromLive: a path that is to begin in a steady state begins behind the first step of the natural schedule after which
-// nothing is waited for, and each goal was before that need not come true from the start.
+// TestFromLive: a path that is to begin in a steady state begins behind the first step of the
+// natural schedule after which nothing is waited for, and each goal was before that need not come
+// true from the start.
 func TestFromLive(t *testing.T) {
 	begun, nowhere := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,7 +110,8 @@ func TestFromLive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, waited := -1, natural.Last().Waits|1 // the first goal must come true from the start, and may be true there
+		// the first goal must come true from the start, and may be true there
+		want, waited := -1, natural.Last().Waits|1
 		for natural.Last().Plain > 0 && want < 0 {
 			if err := natural.Push(0); err != nil {
 				t.Fatal(err)
@@ -139,8 +143,9 @@ func TestFromLive(t *testing.T) {
 	}
 }
 
-// TestLiveness: where all is explored, something is found not to happen that must if, and only if, there is a state from which
-// it cannot, and the critical transition leads to such a state from one that is none.
+// TestLiveness: where all is explored, something is found not to happen that must if, and only if,
+// there is a state from which it cannot, and the critical transition leads to such a state from one
+// that is none.
 func TestLiveness(t *testing.T) {
 	systems, broken, both, never, cut := 0, 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -264,7 +269,8 @@ func TestLiveness(t *testing.T) {
 	}
 }
 
-// stop stops the search for a critical transition after some time. not ok: it was over by then, or nothing was known.
+// stop stops the search for a critical transition after some time. not ok: it was over by then, or
+// nothing was known.
 func stop(t *rapid.T, l *search.Liveness, s *search.Stuck) (c search.Crisis, ok bool) {
 	now := time.Duration(0)
 	l.Clock = func() time.Duration { now++; return now }
@@ -277,8 +283,8 @@ func stop(t *rapid.T, l *search.Liveness, s *search.Stuck) (c search.Crisis, ok 
 	return c, c.Verdict == search.Between
 }
 
-// TestShared: it is no matter how many take walks. Verdict, critical transition, live execution and what is counted are the same, and so is what
-// tells how long walks are.
+// TestShared: it is no matter how many take walks. Verdict, critical transition, live execution and
+// what is counted are the same, and so is what tells how long walks are.
 func TestShared(t *testing.T) {
 	verdicts, helped := map[search.Verdict]int{}, atomic.Int64{}
 	rapid.Check(t, func(t *rapid.T) {
@@ -287,7 +293,8 @@ func TestShared(t *testing.T) {
 		s.properties = &aimed{
 			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
 			oneOf:   rapid.SampledFrom([]uint64{2, 4, 8}).Draw(t, "holds"), whenOf: 1,
-			stable: rapid.SampledFrom([]time.Duration{0, 1, time.Millisecond}).Draw(t, "stable"), // with one all states are not looked at
+			// with one all states are not looked at
+			stable: rapid.SampledFrom([]time.Duration{0, 1, time.Millisecond}).Draw(t, "stable"),
 		}
 		team := []*search.Liveness{}
 		for range 3 {
@@ -308,7 +315,8 @@ func TestShared(t *testing.T) {
 			f(team[1])
 			group.Wait()
 		}
-		team[1].Watch = func(*memo.Transition) { time.Sleep(10 * time.Microsecond) } // so that later walks end before earlier ones
+		// so that later walks end before earlier ones
+		team[1].Watch = func(*memo.Transition) { time.Sleep(10 * time.Microsecond) }
 		type all struct {
 			sampled string
 			crises  []string

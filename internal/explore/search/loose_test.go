@@ -18,8 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLooseFollowsEveryPath: what follows the trace of any path of an unchanged system loosely takes the same steps and ends in the same way,
-// also where faults strike when nothing else is left to happen, or only what lies behind the limit on time.
+// TestLooseFollowsEveryPath: what follows the trace of any path of an unchanged system loosely
+// takes the same steps and ends in the same way, also where faults strike when nothing else is left
+// to happen, or only what lies behind the limit on time.
 func TestLooseFollowsEveryPath(t *testing.T) {
 	followed, faults, late, violations := 0, 0, 0, 0
 	one := func(t *rapid.T) {
@@ -78,8 +79,8 @@ func TestLooseFollowsEveryPath(t *testing.T) {
 	}
 }
 
-// TestOnwardFollowsWhatIsStuck: what follows the trace of an execution in which something that must happen does not takes the same
-// steps, and says the same of it.
+// TestOnwardFollowsWhatIsStuck: what follows the trace of an execution in which something that must
+// happen does not takes the same steps, and says the same of it.
 func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 	followed, faults := 0, 0
 	one := func(t *rapid.T) {

@@ -97,8 +97,8 @@ func (tries) Start(c *worldtest.Ctx) {
 	}
 }
 
-// TestPlacesAreSpread: a short execution with many places is not failed at its first places again and again. Each part of
-// it is reached, and few paths make the same choice as one before.
+// TestPlacesAreSpread: a short execution with many places is not failed at its first places again
+// and again. Each part of it is reached, and few paths make the same choice as one before.
 func TestPlacesAreSpread(t *testing.T) {
 	const paths = 500
 	drawn := func(e strategy.Explorer) (different, late int) {
@@ -160,8 +160,9 @@ type hears struct{ worldtest.Idle }
 
 func (hears) Start(c *worldtest.Ctx) { c.Send(0, "question") }
 
-// TestSlowEndsWhenANodeWakes: on some paths of slow, what one node sends from its first message on is late up to right behind a step
-// in which the other has sent something of its own accord, whichever of them that is.
+// TestSlowEndsWhenANodeWakes: on some paths of slow, what one node sends from its first message on
+// is late up to right behind a step in which the other has sent something of its own accord,
+// whichever of them that is.
 func TestSlowEndsWhenANodeWakes(t *testing.T) {
 	const paths = 2000
 	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 3}, programs: func() []worldtest.Program { return []worldtest.Program{&beats{}, &hears{}} }}

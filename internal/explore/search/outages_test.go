@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawOutages draws a system with two faults in an execution or more, at least one of which takes a node down, among nodes that refuse
-// faults for some time.
+// drawOutages draws a system with two faults in an execution or more, at least one of which takes a
+// node down, among nodes that refuse faults for some time.
 func drawOutages(t *rapid.T) small {
 	n := rapid.IntRange(2, 3).Draw(t, "nodes")
 	x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 3).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
@@ -74,8 +74,8 @@ func drawOutages(t *rapid.T) small {
 	return s
 }
 
-// TestOutagesAgreeWithBruteForce: of systems in which two outages meet nodes that refuse faults for some time, strategies that take one path of
-// each trace find all.
+// TestOutagesAgreeWithBruteForce: of systems in which two outages meet nodes that refuse faults for
+// some time, strategies that take one path of each trace find all.
 func TestOutagesAgreeWithBruteForce(t *testing.T) {
 	spaces, struck := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

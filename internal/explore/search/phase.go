@@ -11,13 +11,16 @@ import (
 type Phase uint8
 
 const (
-	// InStartup: no client has sent anything to another node; where there are no clients, no node has.
+	// InStartup: no client has sent anything to another node; where there are no clients, no node
+	// has.
 	InStartup Phase = iota
-	// InRequest: a client has sent something to another node, and nothing has arrived from any since.
+	// InRequest: a client has sent something to another node, and nothing has arrived from any
+	// since.
 	InRequest
 	// BetweenRequests: no client waits so for an answer.
 	BetweenRequests
-	// InRecovery: a node is down, or has sent nothing to another one since it came back. It comes before the others.
+	// InRecovery: a node is down, or has sent nothing to another one since it came back. It comes
+	// before the others.
 	InRecovery
 	// NumPhases is how many there are.
 	NumPhases
@@ -25,8 +28,8 @@ const (
 
 func (p Phase) String() string { return [...]string{"start-up", "request", "between", "recovery"}[p] }
 
-// Strike is a kind of fault with the node that it hits, and the phase in which it does. The node is ariadne.NoNode
-// when it hits the network or a message.
+// Strike is a kind of fault with the node that it hits, and the phase in which it does. The node is
+// ariadne.NoNode when it hits the network or a message.
 type Strike struct {
 	Kind  ariadne.ActionKind
 	Node  ariadne.NodeID

@@ -37,7 +37,8 @@ func (a *twice) Receive(c *worldtest.Ctx, _ ariadne.Message) {
 	c.SetTimer(2 * time.Millisecond)
 }
 
-// TestPhases: faults are counted in the phase that the steps before them make, whatever paths the search has come by.
+// TestPhases: faults are counted in the phase that the steps before them make, whatever paths the
+// search has come by.
 func TestPhases(t *testing.T) {
 	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1),
 		NodeFaults: []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, 2e6)},
@@ -93,7 +94,8 @@ func upTo(n int) func() (int, bool) {
 	}
 }
 
-// phaseOf is the phase before the last step of a path, found by looking at all steps from the first.
+// phaseOf is the phase before the last step of a path, found by looking at all steps from the
+// first.
 func phaseOf(p *space.Path) search.Phase {
 	const server, client = 0, 1
 	asked, answered, fell, rose := 0, 0, 0, 0

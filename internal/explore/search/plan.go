@@ -59,7 +59,8 @@ func (p *Plan) Next() (index int, ok bool) {
 	return p.next - 1, true
 }
 
-// Late returns the index of an execution that has been run already, although the time may be up by now; not ok when the check has ended otherwise.
+// Late returns the index of an execution that has been run already, although the time may be up by
+// now; not ok when the check has ended otherwise.
 func (p *Plan) Late() (index int, ok bool) {
 	if why := p.Stopped(); why != "" && why != StopTime && why != StopExecutions {
 		return 0, false

@@ -32,8 +32,8 @@ func (d *disk) Fall()                                   {}
 func (d *disk) Images() int                             { return d.written + 1 }
 func (d *disk) Left(image int)                          { d.written = image }
 
-// leftOf are what is left of the nodes, in all executions, by faults that take all of a group down with nothing
-// in between: of a loss of power the disks, else what each node had done.
+// leftOf are what is left of the nodes, in all executions, by faults that take all of a group down
+// with nothing in between: of a loss of power the disks, else what each node had done.
 func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) map[string]bool {
 	all, how := leftAfter(t, e, 0, down, nodes, budget, group, faults)
 	if how != search.SearchExhausted {
@@ -81,8 +81,8 @@ func leftAfter(t *testing.T, e strategy.Explorer, paths int, down ariadne.Down, 
 	return all, how
 }
 
-// TestRandomLossesLeaveAll: what a loss of power between two steps may leave, random paths have it left: all that a
-// search of all states comes to.
+// TestRandomLossesLeaveAll: what a loss of power between two steps may leave, random paths have it
+// left: all that a search of all states comes to.
 func TestRandomLossesLeaveAll(t *testing.T) {
 	for id := range ariadne.NodeID(2) {
 		group := []ariadne.NodeID{id}
@@ -102,8 +102,9 @@ func TestRandomLossesLeaveAll(t *testing.T) {
 	}
 }
 
-// TestOutagesOfSeveral: nodes that go down together are left with what they are left with when each goes down
-// alone and nothing happens in between: after a loss of power each image of one with each of the others.
+// TestOutagesOfSeveral: nodes that go down together are left with what they are left with when each
+// goes down alone and nothing happens in between: after a loss of power each image of one with each
+// of the others.
 func TestOutagesOfSeveral(t *testing.T) {
 	names := []string{"n1", "n2", "n3"}
 	for _, c := range []struct {

@@ -22,7 +22,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// judged are properties that note the snapshots which they are shown, and do not hold in one of so many.
+// judged are properties that note the snapshots which they are shown, and do not hold in one of so
+// many.
 type judged struct {
 	expose.Sources
 	history *expose.History
@@ -64,8 +65,9 @@ func (j *judged) Judge(s *expose.Snapshot, m expose.Moment) string {
 	return fmt.Sprint("snapshot ", h)
 }
 
-// TestPropertiesSeeAllSnapshots: every strategy that has exhausted the paths has shown to properties all snapshots that
-// there are in any execution, and the violations of those that do not hold in some.
+// TestPropertiesSeeAllSnapshots: every strategy that has exhausted the paths has shown to
+// properties all snapshots that there are in any execution, and the violations of those that do not
+// hold in some.
 func TestPropertiesSeeAllSnapshots(t *testing.T) {
 	snapshots, violations, single, windows := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -127,8 +129,8 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 	t.Logf("%d snapshots, %d systems with violations, %d with several snapshots and none, %d with windows", snapshots, violations, single, windows)
 }
 
-// TestSnapshotsOfReturningMachines: that a machine is back does not enable what ends connections between others, so where properties
-// read the world DPOR takes both orders.
+// TestSnapshotsOfReturningMachines: that a machine is back does not enable what ends connections
+// between others, so where properties read the world DPOR takes both orders.
 func TestSnapshotsOfReturningMachines(t *testing.T) {
 	faults := worldtest.Faults("duplicate", 2)
 	faults[world.Power], faults[world.Fail], faults[world.Reset] = 1, 1, 2

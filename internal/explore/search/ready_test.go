@@ -30,10 +30,11 @@ func (x caller) Start(c *worldtest.Ctx) {
 	}
 }
 
-// TestWhoWaitsIsSwitchedOn: what is sent to a node that waits for another is lost in the orders in which that is ready later, and
-// arrives in the others.
+// TestWhoWaitsIsSwitchedOn: what is sent to a node that waits for another is lost in the orders in
+// which that is ready later, and arrives in the others.
 func TestWhoWaitsIsSwitchedOn(t *testing.T) {
-	// Node 1 sends to node 3 when it gets a datagram: before node 0 does, which is what node 3 waits for, or after it.
+	// Node 1 sends to node 3 when it gets a datagram: before node 0 does, which is what node 3
+	// waits for, or after it.
 	s := small{rules: world.Rules{Latency: time.Millisecond}, after: [][]ariadne.NodeID{3: {0}}, programs: func() []worldtest.Program {
 		return []worldtest.Program{readied{}, passes{to: 3}, caller{to: []ariadne.NodeID{0, 1}}, quietNode{}}
 	}}

@@ -13,8 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestRecall: who knows of a path only where it was not natural takes it again, in another search of the same system;
-// in a search of another one the path goes its own way, and nothing fails.
+// TestRecall: who knows of a path only where it was not natural takes it again, in another search
+// of the same system; in a search of another one the path goes its own way, and nothing fails.
 func TestRecall(t *testing.T) {
 	const walks = 60
 	system := func(seed uint64) small {

@@ -194,8 +194,8 @@ func (f *flood) Fire(c *worldtest.Ctx) {
 	}
 }
 
-// TestWhatHasNotArrivedIsBounded: a node whose messages on their way take more than they may is cut off. What
-// has arrived does not count.
+// TestWhatHasNotArrivedIsBounded: a node whose messages on their way take more than they may is cut
+// off. What has arrived does not count.
 func TestWhatHasNotArrivedIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		latency time.Duration

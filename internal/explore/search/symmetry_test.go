@@ -104,7 +104,8 @@ func described(p *space.Path, times bool) (nodes, flight []string) {
 		if s.Action.Node == ariadne.NoNode { // what it has done to the network is seen there
 			continue
 		}
-		given := p.Frame(i).By.Input.Action(s.Action.Node) // a copy of a message is one like the other
+		// a copy of a message is one like the other
+		given := p.Frame(i).By.Input.Action(s.Action.Node)
 		nodes[s.Action.Node] += fmt.Sprintf(" %d%s", given.Kind, given.What)
 		if at := s.At; times {
 			if s.Output.Down != ariadne.Up { // nobody can tell when it began
@@ -215,7 +216,8 @@ func TestSymmetry(t *testing.T) {
 			late := rapid.IntRange(0, 2).Draw(t, "start ms")
 			s.starts = []int{0, late, late, late}[:n]
 		}
-		// After a stop a node's state has its name by its content, and orbits are those of histories.
+		// After a stop a node's state has its name by its content, and orbits are those of
+		// histories.
 		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill, world.Cut, world.Slow}).Draw(t, "fault")
 		if fault != 0 {
 			rule := world.Jumps(nil, 1e6, -2e6)
@@ -246,12 +248,14 @@ func TestSymmetry(t *testing.T) {
 				rule.Faults = nil
 				length := rapid.SampledFrom([]time.Duration{0, 6e6}).Draw(t, "cut for")
 				s.rules.Partitions = []*world.Partition{world.NewPartition("<0>", []ariadne.NodeID{0}, group, false, length)}
-				s.rules.GiveUp, s.instant = 4e6, true // connections end in the order in which nodes have sent
+				// connections end in the order in which nodes have sent
+				s.rules.GiveUp, s.instant = 4e6, true
 			}
 			if fault != world.Kill {
 				rule.Nodes = group
 			}
-			s.between = true // within a step nodes are told apart by the order in which they send to others
+			// within a step nodes are told apart by the order in which they send to others
+			s.between = true
 			s.rules.NodeFaults, s.rules.Grid = []world.NodeFaults{rule}, 2e6
 			s.rules.Faults[fault] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
 		}
@@ -275,9 +279,9 @@ func TestSymmetry(t *testing.T) {
 		}
 		got := map[string]bool{}
 		found := orbitsOf(t, s, [][]ariadne.NodeID{group}, timers, got)
-		// Two timers of one time may both have held up a message: who came first is
-		// not a part of the state, but of where it comes from. While a node is down a state is like no other,
-		// and when a fault befell a node tells states apart, of which orbits without times say nothing.
+		// Two timers of one time may both have held up a message: who came first is not a part of
+		// the state, but of where it comes from. While a node is down a state is like no other, and
+		// when a fault befell a node tells states apart, of which orbits without times say nothing.
 		exact := s.rules.Delays == 0 && !away && (fault == 0 || timers)
 		if found.how != search.SearchExhausted || !maps.Equal(got, want) || exact && found.coverage.States != len(want) {
 			t.Fatalf("%s: %d states in %d orbits, want %d", found.how, found.coverage.States, len(got), len(want))

@@ -21,8 +21,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawTelling draws a system whose nodes expose something, which may outlive their crashes, and of some of which
-// nothing may be left but their content.
+// drawTelling draws a system whose nodes expose something, which may outlive their crashes, and of
+// some of which nothing may be left but their content.
 func drawTelling(t *rapid.T) small {
 	s := drawShowing(t, 3, 4, rapid.Bool().Draw(t, "timers"), true)
 	if rapid.Bool().Draw(t, "forgets") {
@@ -52,9 +52,9 @@ func told(p *space.Path) string {
 	return text
 }
 
-// TestNamesTellWhatIsExposed: whatever leads to states of the same name, their nodes expose the same there: of those that are told
-// apart by what was given to the nodes all, of others what the rules are about. So what a script makes of it does not depend on who
-// came first.
+// TestNamesTellWhatIsExposed: whatever leads to states of the same name, their nodes expose the
+// same there: of those that are told apart by what was given to the nodes all, of others what the
+// rules are about. So what a script makes of it does not depend on who came first.
 func TestNamesTellWhatIsExposed(t *testing.T) {
 	merged, tuples := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -105,8 +105,8 @@ func (tallied) Change(int, []*stage.Tuple, [][]*stage.Tuple, [][]*stage.Tuple) (
 
 func (tallied) Wrong(b *stage.Bad) error { return b }
 
-// TestNamesTellWhatStagesMake: whatever leads to states of the same name, the stages that the rules are about make the same there, which is what
-// they make of what the nodes expose.
+// TestNamesTellWhatStagesMake: whatever leads to states of the same name, the stages that the rules
+// are about make the same there, which is what they make of what the nodes expose.
 func TestNamesTellWhatStagesMake(t *testing.T) {
 	graph, err := stage.NewGraph([]stage.Stage{{Name: "count", Of: []string{"step"}, Key: []string{"n"}}}, func(name string) bool { return name == "step" })
 	if err != nil {
@@ -161,8 +161,9 @@ func TestNamesTellWhatStagesMake(t *testing.T) {
 	}
 }
 
-// TestWalksLeaveWhatIsExposed: walks that look for what must happen begin in states of a path, and leave what its nodes expose there as it
-// was: with them a search comes to the same states, by the same names.
+// TestWalksLeaveWhatIsExposed: walks that look for what must happen begin in states of a path, and
+// leave what its nodes expose there as it was: with them a search comes to the same states, by the
+// same names.
 func TestWalksLeaveWhatIsExposed(t *testing.T) {
 	walks, tuples := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -221,7 +222,8 @@ func TestWalksLeaveWhatIsExposed(t *testing.T) {
 	}
 }
 
-// TestStatesTellAll: searches of states show to who reads it all that nodes expose at the same time on any path.
+// TestStatesTellAll: searches of states show to who reads it all that nodes expose at the same time
+// on any path.
 func TestStatesTellAll(t *testing.T) {
 	several := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -188,7 +188,8 @@ func TestWorkersShareDPOR(t *testing.T) {
 							t.Fatalf("%d reversals were not possible", w.Impossible)
 						}
 					}
-					orders := !timers && !s.chooses && s.rules.Faults == (world.Faults{}) // all that there is a choice of
+					// all that there is a choice of
+					orders := !timers && !s.chooses && s.rules.Faults == (world.Faults{})
 					if orders && s.clients == nil && up > 0 || n == 1 && up != d.Blocked {
 						t.Fatalf("%d workers give up %d paths, one gives up %d", n, up, d.Blocked)
 					}
@@ -307,8 +308,8 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 	}
 }
 
-// stop has nodes stop, unless they do already or lose their power. They are named by their content then, and have
-// said different things on different ways there.
+// stop has nodes stop, unless they do already or lose their power. They are named by their content
+// then, and have said different things on different ways there.
 func (s *small) stop(some bool) {
 	if some && s.rules.Faults[world.Stop]+s.rules.Faults[world.Power] == 0 {
 		s.rules.Faults[world.Stop] = 2
@@ -358,8 +359,8 @@ func TestWorkersMakeTheSameWalks(t *testing.T) {
 	})
 }
 
-// TestWalksAreOfTheState: which way a walk goes from the periphery does not depend on the path by which a
-// search came there.
+// TestWalksAreOfTheState: which way a walk goes from the periphery does not depend on the path by
+// which a search came there.
 func TestWalksAreOfTheState(t *testing.T) {
 	met := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -369,7 +370,8 @@ func TestWalksAreOfTheState(t *testing.T) {
 		s.bounds.Depth = 1000
 		e := &strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth")}
 		x := s.exploration(t, e)
-		x.Seen = &space.Set{Bytes: 1} // it keeps nothing: there is a walk from the end of each path to the depth
+		// it keeps nothing: there is a walk from the end of each path to the depth
+		x.Seen = &space.Set{Bytes: 1}
 		walks, paths := map[hash.Hash]string{}, 0
 		x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
 			if p.Len() > e.Depth {
@@ -487,8 +489,9 @@ func TestFullIsSaid(t *testing.T) {
 	}
 }
 
-// TestWorkersShareChoices: what an event could be varied to by choices is known to who took it. A worker that
-// leaves a state in which others took some has to know it, too, should more be tried there later.
+// TestWorkersShareChoices: what an event could be varied to by choices is known to who took it. A
+// worker that leaves a state in which others took some has to know it, too, should more be tried
+// there later.
 func TestWorkersShareChoices(t *testing.T) {
 	s := small{rules: world.Rules{Combined: 2, Grid: 2e6, Latency: 119 * time.Microsecond, Delays: 1}, starts: []int{1, 1, 3, 1}, clients: []int{0, 1}, uneven: 2, chooses: true}
 	s.bounds.Time = 6e6

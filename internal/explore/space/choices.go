@@ -6,13 +6,14 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// What a step can be varied to is known when it has been executed. Nobody looks for it beforehand: to
-// execute each event of each state would cost more than the path itself, and most searches need few of the
-// variations. A step tells of its own: each further choice at a place behind its last one makes a
-// variation of its own, so every combination of choices comes from one other, and is told of once.
+// What a step can be varied to is known when it has been executed. Nobody looks for it beforehand:
+// to execute each event of each state would cost more than the path itself, and most searches need
+// few of the variations. A step tells of its own: each further choice at a place behind its last
+// one makes a variation of its own, so every combination of choices comes from one other, and is
+// told of once.
 
-// drawn draws for the step to which event i of a frame has just led, at each place where a choice costs
-// nothing, what happens. Then the event may be another one.
+// drawn draws for the step to which event i of a frame has just led, at each place where a choice
+// costs nothing, what happens. Then the event may be another one.
 func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
 	e := from.Enabled[i]
 	seed, drawn := uint64(0), false
@@ -37,8 +38,8 @@ func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tra
 		if e, err = e.And(ariadne.Choice{Alternative: place.Alternatives[n-1], Place: place.Name}); err != nil {
 			return i, t, err
 		}
-		// As long as it is remembered what comes of it, the next choice is drawn here; from there on
-		// the node draws, or it would execute the step once for each of them.
+		// As long as it is remembered what comes of it, the next choice is drawn here; from there
+		// on the node draws, or it would execute the step once for each of them.
 		known, err := p.space.known(&from.State, &e)
 		if err != nil {
 			return i, t, err
@@ -112,9 +113,9 @@ func (f *Frame) growthOf(i int) (growth, bool) {
 	return growth{}, false
 }
 
-// Grown makes known what the step that was taken from Frame(i) can be varied to by one more choice, and
-// returns the places of these events in the frame's Enabled: from one on to before another. It must be
-// asked before the path is cut there. See Err.
+// Grown makes known what the step that was taken from Frame(i) can be varied to by one more choice,
+// and returns the places of these events in the frame's Enabled: from one on to before another. It
+// must be asked before the path is cut there. See Err.
 func (p *Path) Grown(i int) (from, to int) { return p.GrowTaken(p.root + i) }
 
 // GrowTaken is Grown of the state after the first i steps of the execution.
@@ -141,7 +142,8 @@ func (p *Path) Grow(f *Frame, i int) {
 	}
 }
 
-// Outcome is what comes of event i of the last frame, or nil where nodes live or the event gives none an input. See Err.
+// Outcome is what comes of event i of the last frame, or nil where nodes live or the event gives
+// none an input. See Err.
 func (p *Path) Outcome(i int) *memo.Transition { return p.outcome(p.Last(), i) }
 
 func (p *Path) outcome(f *Frame, i int) *memo.Transition {
@@ -192,8 +194,8 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	return p.lasting(e)
 }
 
-// lasting appends to the last frame's Enabled an event that is another one of it but for how long its fault
-// lasts (world.Rules.Seldom).
+// lasting appends to the last frame's Enabled an event that is another one of it but for how long
+// its fault lasts (world.Rules.Seldom).
 func (p *Path) lasting(e *world.Event) (i int, ok bool) {
 	f := p.Last()
 	if !p.space.System.Lasts(e) {
@@ -228,7 +230,8 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 	return -1, false
 }
 
-// Offer returns where in the last frame's Enabled is an event that is one of it but for how long its fault lasts.
+// Offer returns where in the last frame's Enabled is an event that is one of it but for how long
+// its fault lasts.
 func (p *Path) Offer(e *world.Event) (i int) {
 	f := p.Last()
 	if i = f.index(e); i < 0 {
@@ -246,8 +249,8 @@ func (p *Path) Choose(draw Drawer) { p.draw = draw }
 // Drawer draws one of n things at random, from 0 on.
 type Drawer interface{ Below(n int) int }
 
-// ImageDrawer is a Drawer that draws, too, which of n images a loss of power leaves. It is given what comes of the
-// first of them, in which all is lost that can be.
+// ImageDrawer is a Drawer that draws, too, which of n images a loss of power leaves. It is given
+// what comes of the first of them, in which all is lost that can be.
 type ImageDrawer interface {
 	Drawer
 	Image(lost *memo.Transition, n int) int

@@ -10,17 +10,20 @@ import (
 
 // Final judges executions that have ended by what their nodes leave: their files and their lines.
 type Final interface {
-	// Judge says what is wrong with what the nodes leave at the end of a path, or "". byTime: the limit on time has ended it.
+	// Judge says what is wrong with what the nodes leave at the end of a path, or "". byTime: the
+	// limit on time has ended it.
 	Judge(p *Path, byTime bool) (wrong string, err error)
 }
 
 // Visitor is a Source that can bring nodes to where they are on a path.
 type Visitor interface {
-	// Visit calls f with a node in a state, which f leaves as it is. A node that was not switched on yet is not there.
+	// Visit calls f with a node in a state, which f leaves as it is. A node that was not switched
+	// on yet is not there.
 	Visit(l *memo.Local, f func(memo.Instance) error) error
 }
 
-// Lines are those that a node has written so far (ariadne.Output.Lines), of an execution; nil: none. They do not change.
+// Lines are those that a node has written so far (ariadne.Output.Lines), of an execution; nil:
+// none. They do not change.
 type Lines struct {
 	ariadne.LogLine
 	before *Lines
@@ -71,8 +74,8 @@ func (writing) follow(_ *Path, from, to *Frame) {
 
 func (writing) own(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) }
 
-// past stands for the lines where the nodes' names do not say them: by other ways they may have come to the
-// same states, and written something else.
+// past stands for the lines where the nodes' names do not say them: by other ways they may have
+// come to the same states, and written something else.
 func (writing) past(f *Frame) (h hash.Hash) {
 	if !f.merged {
 		return h

@@ -5,8 +5,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// Forks returns a space with the same states, whose paths may go on while those of p stay as they are. It knows no
-// symmetry. Nodes must not live.
+// Forks returns a space with the same states, whose paths may go on while those of p stay as they
+// are. It knows no symmetry. Nodes must not live.
 func (p *Space) Forks() *Space {
 	s := *p
 	s.Symmetry, s.before, s.fingerprints = nil, world.State{}, nil
@@ -14,7 +14,8 @@ func (p *Space) Forks() *Space {
 	return &s
 }
 
-// Fork makes f, which NewPath returned for the same system, a path of the first n steps of the execution p. f has no bounds.
+// Fork makes f, which NewPath returned for the same system, a path of the first n steps of the
+// execution p. f has no bounds.
 func (p *Path) Fork(f *Path, n int) {
 	f.bounds, f.until, f.counted, f.root, f.approaching, f.draw, f.err = Bounds{}, ariadne.Never, nil, min(p.root, n), false, nil, nil
 	for len(f.frames) <= n {
@@ -26,7 +27,8 @@ func (p *Path) Fork(f *Path, n int) {
 	}
 }
 
-// copy makes f a copy of a frame of another path, in the memory that it has: what either is changed in later is its own.
+// copy makes f a copy of a frame of another path, in the memory that it has: what either is changed
+// in later is its own.
 func (p *Path) copy(f, from *Frame) {
 	was := *f
 	*f = *from
@@ -38,8 +40,8 @@ func (p *Path) copy(f, from *Frame) {
 	}
 }
 
-// Calm takes from the state at the end of the path what is left of the budgets (world.State.Calmed): from there on
-// there are no more faults, and nothing is late.
+// Calm takes from the state at the end of the path what is left of the budgets
+// (world.State.Calmed): from there on there are no more faults, and nothing is late.
 func (p *Path) Calm() error {
 	f := p.Last()
 	f.State.Calmed()

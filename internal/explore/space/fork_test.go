@@ -15,7 +15,8 @@ var unchanging = []string{"Frame.By", "Frame.exposed.Past", "Frame.exposed.Earli
 // notForked are fields that a fork does not take over: it knows no symmetry.
 var notForked = []string{"Frame.origins.step", "Frame.origins.last", "Frame.origins.flight"}
 
-// fields calls f with each field of a struct that may refer to memory of its own, also of structs within it.
+// fields calls f with each field of a struct that may refer to memory of its own, also of structs
+// within it.
 func fields(name string, v reflect.Value, f func(name string, field reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -48,8 +49,8 @@ func full(t *testing.T) (f Frame) {
 	return f
 }
 
-// TestForksShareNothing: a fork has all that the frames of its origin have, and what can be changed in them is its own, whether
-// its frames were used before or not.
+// TestForksShareNothing: a fork has all that the frames of its origin have, and what can be changed
+// in them is its own, whether its frames were used before or not.
 func TestForksShareNothing(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		p := &Path{space: &Space{System: world.NewSystem(world.Rules{}, nil)}, n: 3}

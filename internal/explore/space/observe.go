@@ -5,18 +5,22 @@ import (
 )
 
 // observer is something that a path knows of its states beside what is in them: what nodes show and
-// expose, what properties wait for, what was written, where messages come from. It has fields in Frame.
+// expose, what properties wait for, what was written, where messages come from. It has fields in
+// Frame.
 type observer interface {
 	// begin enters them into the first frame.
 	begin(f *Frame)
-	// follow enters them into the last frame of a path, behind the step that leads there from the frame before.
+	// follow enters them into the last frame of a path, behind the step that leads there from the
+	// frame before.
 	follow(p *Path, from, to *Frame)
-	// own gives a frame that is a copy of one of another path memory of its own for what is changed in
-	// place. It may take that of was, which the frame was before.
+	// own gives a frame that is a copy of one of another path memory of its own for what is changed
+	// in place. It may take that of was, which the frame was before.
 	own(f, was *Frame)
-	// past stands for what counts of what was before and is not in the state: it is part of each of its names.
+	// past stands for what counts of what was before and is not in the state: it is part of each of
+	// its names.
 	past(f *Frame) hash.Hash
-	// reads stands for what counts of the state itself. Names that do not tell all of a state have it.
+	// reads stands for what counts of the state itself. Names that do not tell all of a state have
+	// it.
 	reads(f *Frame) hash.Hash
 }
 

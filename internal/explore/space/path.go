@@ -41,11 +41,11 @@ type Path struct {
 // Frame is a state on a path.
 type Frame struct {
 	State State
-	// Enabled are the events among which there is a choice: those that the bounds
-	// leave. The first Plain of them are undisturbed, in order of time. Faults that have
-	// no time of their own follow, and with Space.Unfold variations of these events. So far Enabled is a
-	// function of the state: the first Open. What an event can be varied to is known when it was
-	// executed, and is appended when somebody asks for it (Path.Grown, Path.Grow).
+	// Enabled are the events among which there is a choice: those that the bounds leave. The first
+	// Plain of them are undisturbed, in order of time. Faults that have no time of their own
+	// follow, and with Space.Unfold variations of these events. So far Enabled is a function of the
+	// state: the first Open. What an event can be varied to is known when it was executed, and is
+	// appended when somebody asks for it (Path.Grown, Path.Grow).
 	Enabled []world.Event
 	Plain   int
 	Open    int
@@ -111,12 +111,13 @@ type Bounds struct {
 	// begins behind the first one of which it is true. What the other bounds count
 	// begins there.
 	From func(ariadne.Step) bool
-	// FromLive: it begins in a steady state, behind the first step of the natural schedule after which nothing is waited for
-	// that must happen (property.Goal), when all of it has been waited for before that need not come true from the start.
+	// FromLive: it begins in a steady state, behind the first step of the natural schedule after
+	// which nothing is waited for that must happen (property.Goal), when all of it has been waited
+	// for before that need not come true from the start.
 	FromLive bool
-	// Begins are the names of the actions of the first steps of every path, without what varies them. Other bounds count these
-	// steps like others. Paths with one beginning are a part of all paths, and those with all that can follow it are the parts
-	// of that (Path.Follow).
+	// Begins are the names of the actions of the first steps of every path, without what varies
+	// them. Other bounds count these steps like others. Paths with one beginning are a part of all
+	// paths, and those with all that can follow it are the parts of that (Path.Follow).
 	Begins []string
 	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
 	// rule rather than a bound that cuts paths off: what is later never happens.
@@ -178,7 +179,8 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	return path, path.open(f)
 }
 
-// always are the goals that need not be waited for: those that must come true from the start, and may be true there.
+// always are the goals that need not be waited for: those that must come true from the start, and
+// may be true there.
 func (p *Space) always() (goals uint64) {
 	if p.Properties == nil {
 		return 0
@@ -191,8 +193,8 @@ func (p *Space) always() (goals uint64) {
 	return goals
 }
 
-// Missing are, of a path that approaches a steady state (Bounds.FromLive), the goals that were not waited for yet, and those that are
-// waited for now, a bit for each.
+// Missing are, of a path that approaches a steady state (Bounds.FromLive), the goals that were not
+// waited for yet, and those that are waited for now, a bit for each.
 func (p *Path) Missing() (unasked, waited uint64) {
 	return (1<<len(p.space.Properties.Goals()) - 1) &^ p.waited, p.Last().Waits
 }
@@ -372,8 +374,8 @@ func (p *Path) nameOf(e *world.Event) string {
 	return p.space.System.Names().Action(a)
 }
 
-// Follow are the different names of what can follow the last frame, as Bounds.Begins has them: paths that go on with one of
-// them are a part of all that go on from there.
+// Follow are the different names of what can follow the last frame, as Bounds.Begins has them:
+// paths that go on with one of them are a part of all that go on from there.
 func (p *Path) Follow() (names []string) {
 	f := p.Last()
 	for i := range f.Enabled {
@@ -384,7 +386,8 @@ func (p *Path) Follow() (names []string) {
 	return names
 }
 
-// cutsVariations reports whether the bounds take variations away from the frame, whatever there are.
+// cutsVariations reports whether the bounds take variations away from the frame, whatever there
+// are.
 func (p *Path) cutsVariations(f *Frame) bool {
 	return p.bounds.Deviations.Reached(f.Deviations) || slices.ContainsFunc(p.counted, func(k ariadne.ActionKind) bool {
 		return world.KindOf(k).Within && f.State.Faults[k] > 0 && p.bounds.Kinds[k].Reached(int(f.kinds[k]))
@@ -432,8 +435,8 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 }
 
 // Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
-// costs nothing at random (world.System.Drawn), which will turn out when the node has come there. It is for
-// nodes that live.
+// costs nothing at random (world.System.Drawn), which will turn out when the node has come there.
+// It is for nodes that live.
 func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
 	f := p.Last()
 	f.Enabled = append(f.Enabled, p.space.System.Drawn(&f.State.State, f.Enabled[i], after, seed))
@@ -459,7 +462,8 @@ func (p *Path) room(f *Frame) room {
 	return r
 }
 
-// within leaves of a frame's events, so many of which have a time of their own, those within the bounds.
+// within leaves of a frame's events, so many of which have a time of their own, those within the
+// bounds.
 func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Event {
 	n, first := 0, true
 	f.Plain = 0
@@ -486,7 +490,8 @@ func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Ev
 	return all[:n]
 }
 
-// allows reports whether the bounds leave an event that is early enough, the first of these or another.
+// allows reports whether the bounds leave an event that is early enough, the first of these or
+// another.
 func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
@@ -565,7 +570,8 @@ func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.T
 // StepOf is a transition, as step i of a path.
 func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
 	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
-	if e.IsFault() || by.Input.Kind == ariadne.Fault { // what the node is given is nothing of its own, nor why
+	// what the node is given is nothing of its own, nor why
+	if e.IsFault() || by.Input.Kind == ariadne.Fault {
 		s.Name = p.space.System.Names().Action(s.Action)
 	}
 	if world.KindOf(e.Kind).World {

@@ -10,8 +10,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Properties are what must hold in global states. What they say is a function of the snapshot alone, so whoever
-// searches judges each snapshot once, and orders of events matter to them where both change what is read.
+// Properties are what must hold in global states. What they say is a function of the snapshot
+// alone, so whoever searches judges each snapshot once, and orders of events matter to them where
+// both change what is read.
 type Properties interface {
 	// Find is what is read of a step. It has begun with a message, or in is nil.
 	Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found
@@ -21,11 +22,13 @@ type Properties interface {
 	Windows() []expose.Window
 	// Judge says what does not hold in a snapshot, or "".
 	Judge(s *expose.Snapshot, m expose.Moment) string
-	// Numbers are those whose way over an execution is shown, in their order: nil where there is none in a snapshot.
+	// Numbers are those whose way over an execution is shown, in their order: nil where there is
+	// none in a snapshot.
 	Numbers(s *expose.Snapshot) []*float64
 	// Goals are what must happen.
 	Goals() []property.Goal
-	// Aims says of each goal, by a bit, whether it must become true from a snapshot on, and whether it is.
+	// Aims says of each goal, by a bit, whether it must become true from a snapshot on, and whether
+	// it is.
 	Aims(s *expose.Snapshot) (when, holds uint64)
 	// Reads says in words what a goal reads of a snapshot.
 	Reads(goal int, s *expose.Snapshot) string
@@ -35,13 +38,14 @@ type Properties interface {
 
 // exposed is in a frame what exposing observes.
 type exposed struct {
-	// Exposed is what properties read of what the nodes expose, by node, with Space.Properties. Exposes: what a property
-	// reads was changed by the step that led here.
+	// Exposed is what properties read of what the nodes expose, by node, with Space.Properties.
+	// Exposes: what a property reads was changed by the step that led here.
 	Exposed []*expose.Set
 	Exposes bool
 	Past    *expose.Past // of clients' operations
 	Earlier *expose.Earlier
-	// Waits are the goals of the properties, a bit for each, that must become true from here on and are not.
+	// Waits are the goals of the properties, a bit for each, that must become true from here on and
+	// are not.
 	Waits uint64
 	// Broken: who searches has found that a property does not hold here.
 	Broken bool
@@ -100,7 +104,8 @@ func (p exposing) aim(f *Frame) {
 	}
 }
 
-// waits stands for the goals that a frame waits for because of what was: what its snapshot says of them does not.
+// waits stands for the goals that a frame waits for because of what was: what its snapshot says of
+// them does not.
 func (p exposing) waits(f *Frame) (h hash.Hash) {
 	if f.Waits == 0 {
 		return h
@@ -131,7 +136,8 @@ func takesDown(t *memo.Transition) bool {
 	return t.Effect.Down != ariadne.Up && t.Effect.Down != ariadne.Paused
 }
 
-// found is what is read of a transition, which is looked for once: all spaces with the same transitions read the same of them.
+// found is what is read of a transition, which is looked for once: all spaces with the same
+// transitions read the same of them.
 func (p *Space) found(t *memo.Transition) *expose.Found {
 	f := t.Found.Load()
 	if f == nil {
@@ -167,8 +173,9 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	return s
 }
 
-// kept stands for sets of what the nodes expose in a frame, where their names do not say it: by other ways they may have come to the
-// same states, and exposed something else that outlives what has become of them.
+// kept stands for sets of what the nodes expose in a frame, where their names do not say it: by
+// other ways they may have come to the same states, and exposed something else that outlives what
+// has become of them.
 func (f *Frame) kept(sets []*expose.Set, what uint64) (h hash.Hash) {
 	if !f.merged {
 		return h

@@ -11,7 +11,8 @@ type shown struct {
 	// step led here has shown something in it.
 	Shown  []expose.State
 	Showed bool
-	// Made is what Shows say of what Space.Stages make. Remade: the step that led here has changed it.
+	// Made is what Shows say of what Space.Stages make. Remade: the step that led here has changed
+	// it.
 	Made   expose.State
 	Remade bool
 }

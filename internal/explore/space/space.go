@@ -45,8 +45,8 @@ type Space struct {
 	Equality Equality
 	// Shows are the rules of what nodes show; nil: nothing is looked at.
 	Shows expose.Rules
-	// Tells, when not nil, are the rules by which nodes expose what who steers a search reads: Shows that are about
-	// tuples, and scripts.
+	// Tells, when not nil, are the rules by which nodes expose what who steers a search reads:
+	// Shows that are about tuples, and scripts.
 	Tells expose.Sources
 	// Stages, when not nil, make of these what Shows may be about, too.
 	Stages *stage.Runner
@@ -59,8 +59,9 @@ type Space struct {
 	// Independent, when not nil, is the user's word that two steps of one node may
 	// change places wherever they follow each other.
 	Independent func(a, b *memo.Transition) bool
-	// Unfold has each state of a path opened with all that its events can be varied to (Frame.Enabled). That
-	// executes all of them. It is for those who must see everything at once: a session, a script's explore().
+	// Unfold has each state of a path opened with all that its events can be varied to
+	// (Frame.Enabled). That executes all of them. It is for those who must see everything at once:
+	// a session, a script's explore().
 	Unfold bool
 	// Restart, when not nil, has the nodes begin again: they live, and what they have left
 	// cannot be gone back to. A path then keeps its last two states only, is never cut,
@@ -134,8 +135,8 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	return t, nil
 }
 
-// cutOff is a transition with which paths to this state end, for a reason that is not the node's. The
-// node's own leads on from other states.
+// cutOff is a transition with which paths to this state end, for a reason that is not the node's.
+// The node's own leads on from other states.
 func cutOff(t *memo.Transition, what string) *memo.Transition {
 	c := &memo.Transition{From: t.From, To: t.To, Input: t.Input, Effect: t.Effect, Output: t.Output, Action: t.Action}
 	c.Output.Cut = what
@@ -143,7 +144,8 @@ func cutOff(t *memo.Transition, what string) *memo.Transition {
 }
 
 // still is the transition of an event that gives no node an input: none. It stands for itself at
-// the node that the event has. It is rare, and large: inlined it would be part of each step's frame.
+// the node that the event has. It is rare, and large: inlined it would be part of each step's
+// frame.
 //
 //go:noinline
 func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition {
@@ -152,10 +154,11 @@ func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition
 	return &memo.Transition{From: l, To: l, Input: in, Effect: n.Still(), Output: out, Action: p.System.Names().Action(e.Action())}
 }
 
-// Variations appends to events those that event e of s can be varied to within the budgets, by
-// what costs something, in the order of their places; of each those first that it can be varied to further. What e itself does is executed
-// if it is not known yet, and with it what may be varied further: so which variations there are does not
-// depend on what was explored before. Where nodes live nobody can know them.
+// Variations appends to events those that event e of s can be varied to within the budgets, by what
+// costs something, in the order of their places; of each those first that it can be varied to
+// further. What e itself does is executed if it is not known yet, and with it what may be varied
+// further: so which variations there are does not depend on what was explored before. Where nodes
+// live nobody can know them.
 func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]world.Event, error) {
 	if p.Restart != nil || !s.Varies() || world.KindOf(e.Kind).World {
 		return events, nil

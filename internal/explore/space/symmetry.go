@@ -93,8 +93,8 @@ type origin struct {
 	step int32 // that sent it
 	nth  int32 // among what that step sent to the same node
 	held int32 // the timer that it arrives with, because that held it up, or what has made it late
-	// peer, of what the network tells a node of one of its connections, is the other end's node: the
-	// step did not send it. Else it is NoNode.
+	// peer, of what the network tells a node of one of its connections, is the other end's node:
+	// the step did not send it. Else it is NoNode.
 	peer ariadne.NodeID
 }
 
@@ -299,7 +299,8 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 
 // given is the time in a step of a node, or of the network, that does not follow from what the step
 // comes from, or 0: when it is over what a fault has begun, and when one without end befell a node
-// whose clock had not come so far. How much time lies between steps is no matter, but this is: others may notice.
+// whose clock had not come so far. How much time lies between steps is no matter, but this is:
+// others may notice.
 func (f *Frame) given(from *Frame, id ariadne.NodeID) ariadne.Time {
 	before, after := &from.State.Nodes[id], &f.State.Nodes[id]
 	switch in := &f.By.Input; {
@@ -365,7 +366,8 @@ func (y *Symmetry) class(p *Path) hash.Hash {
 	return least.Plus(s.Budget())
 }
 
-// A name of a state knows nothing of where things come from: Path.Class is for that. Nor is a path with a symmetry forked.
+// A name of a state knows nothing of where things come from: Path.Class is for that. Nor is a path
+// with a symmetry forked.
 func (y *Symmetry) own(f, _ *Frame)        { f.origins = origins{} }
 func (y *Symmetry) past(*Frame) hash.Hash  { return hash.Hash{} }
 func (y *Symmetry) reads(*Frame) hash.Hash { return hash.Hash{} }

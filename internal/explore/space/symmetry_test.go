@@ -13,8 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestClassHoldsEveryField: whatever of a state does not follow from its nodes' histories tells classes
-// apart. A new field is either in there, or here with the reason why it need not be.
+// TestClassHoldsEveryField: whatever of a state does not follow from its nodes' histories tells
+// classes apart. A new field is either in there, or here with the reason why it need not be.
 func TestClassHoldsEveryField(t *testing.T) {
 	follows := map[string]string{
 		"State.Nodes":         "field by field below",

@@ -49,7 +49,8 @@ var voted = expose.Sources{
 	{Name: "gone", Line: regexp.MustCompile(`never`), Until: regexp.MustCompile(`^done$`)},
 }
 
-// TestExposedInScripts: a script reads what nodes expose in a state, and what steps have changed of it.
+// TestExposedInScripts: a script reads what nodes expose in a state, and what steps have changed of
+// it.
 func TestExposedInScripts(t *testing.T) {
 	s := mustLoad(t, `
 def explore(path, state, enabled):
@@ -101,8 +102,8 @@ def same(state):
 	}
 }
 
-// TestSameByExposed: states in which the nodes expose the same are one when the script says so, and independent reads
-// what its two steps have exposed.
+// TestSameByExposed: states in which the nodes expose the same are one when the script says so, and
+// independent reads what its two steps have exposed.
 func TestSameByExposed(t *testing.T) {
 	s := mustLoad(t, `
 def same(state):
@@ -126,7 +127,8 @@ def independent(a, b):
 	if x.Coverage.States >= plain.Coverage.States || x.Coverage.Merged == 0 {
 		t.Errorf("%d states, %d without a script", x.Coverage.States, plain.Coverage.States)
 	}
-	// Of three messages to n1 only the second makes it a leader: 6 orders, in which all of the two steps that say so differ.
+	// Of three messages to n1 only the second makes it a leader: 6 orders, in which all of the two
+	// steps that say so differ.
 	d, r := newSearch(t, s, &strategy.DPOR{}, programs)
 	d.Classes = nil
 	d.Space.Tells, r.Sources = voted, voted

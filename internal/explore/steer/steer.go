@@ -134,8 +134,8 @@ func (s *Script) Rules(y *world.System, workers int) []*Rules {
 	return all
 }
 
-// Err is the first error of a rule, or nil; an *script.Error when it is the user's. After one the rules answer
-// what does no harm: nothing is tried, independent, or alike.
+// Err is the first error of a rule, or nil; an *script.Error when it is the user's. After one the
+// rules answer what does no harm: nothing is tried, independent, or alike.
 func (r *Rules) Err() error { return r.err }
 
 // call calls a function; not ok after an error.

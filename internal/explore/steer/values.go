@@ -188,7 +188,8 @@ func (n *nodeValue) Attr(name string) (starlark.Value, error) { return nodeAttrs
 
 func (n *nodeValue) now() *world.NodeState { return &n.s.p.Last().State.Nodes[n.id] }
 
-// eachLog calls f with the node's lines since it was last taken down, the last one first, until it returns false.
+// eachLog calls f with the node's lines since it was last taken down, the last one first, until it
+// returns false.
 func (n *nodeValue) eachLog(f func(text string) bool) {
 	for i := n.s.p.Steps(); i >= 1; i-- {
 		t := n.s.p.Transition(i)

@@ -10,8 +10,9 @@ import (
 // Version is that of the encodings of a Work and a Result. What has another one is refused.
 const Version = 1
 
-// An encoding is one line that says what it is and its version, and JSON behind it. Each value has one: what stands for the same
-// is encoded the same, and Decode takes exactly that. Texts that are no UTF-8 lose what is none.
+// An encoding is one line that says what it is and its version, and JSON behind it. Each value has
+// one: what stands for the same is encoded the same, and Decode takes exactly that. Texts that are
+// no UTF-8 lose what is none.
 const (
 	resultHead = "ariadne result"
 	workHead   = "ariadne work"

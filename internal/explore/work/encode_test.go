@@ -11,7 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestResultEncoding: a Result that is decoded is the same one, and two that say the same have one encoding.
+// TestResultEncoding: a Result that is decoded is the same one, and two that say the same have one
+// encoding.
 func TestResultEncoding(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := distinct(rapid.SliceOfN(rapid.Custom(results), 1, 4).Draw(t, "results"))

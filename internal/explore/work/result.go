@@ -14,8 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Source says whose Result something is from: of which unit of work, of which of its workers, and which of that worker's, from 1.
-// The zero value is none.
+// Source says whose Result something is from: of which unit of work, of which of its workers, and
+// which of that worker's, from 1. The zero value is none.
 type Source struct {
 	Unit   int `json:"unit"`
 	Worker int `json:"worker"`
@@ -27,8 +27,8 @@ func (s Source) Compare(o Source) int {
 	return cmp.Or(cmp.Compare(s.Unit, o.Unit), cmp.Compare(s.Worker, o.Worker), cmp.Compare(s.Serial, o.Serial))
 }
 
-// Result is what came of a unit of work, or of a part of one. The zero value is that of nothing. All of it is a sum: Results
-// can be added in any order, and the sum is the same.
+// Result is what came of a unit of work, or of a part of one. The zero value is that of nothing.
+// All of it is a sum: Results can be added in any order, and the sum is the same.
 type Result struct {
 	Source Source `json:"source"` // of the sum of several: the least of theirs
 	Counts
@@ -37,27 +37,30 @@ type Result struct {
 	Ended []Span `json:"ended,omitempty"`
 	// Findings are violations, with how many executions ended in each.
 	Findings []Finding `json:"findings,omitempty"`
-	// Refusals are what nodes asked for that is not modelled, in executions that are counted by themselves. Met are those of
-	// transitions, of which each counts once however many workers have made it.
+	// Refusals are what nodes asked for that is not modelled, in executions that are counted by
+	// themselves. Met are those of transitions, of which each counts once however many workers have
+	// made it.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	Met      []Met     `json:"met,omitempty"`
-	Servers  Remarks   `json:"servers,omitempty"` // what became of servers in executions that are recorded
-	Doubts   Remarks   `json:"doubts,omitempty"`
-	Notes    Remarks   `json:"notes,omitempty"`
-	Bugs     Remarks   `json:"bugs,omitempty"`
+	// what became of servers in executions that are recorded
+	Servers Remarks `json:"servers,omitempty"`
+	Doubts  Remarks `json:"doubts,omitempty"`
+	Notes   Remarks `json:"notes,omitempty"`
+	Bugs    Remarks `json:"bugs,omitempty"`
 	// Violations are those that were found first and confirmed, in the order of their sources.
 	Violations []Violation `json:"violations,omitempty"`
-	// Seen is what was seen for the first time, by who does not share with others what is seen; else nil. Nodes is what its
-	// nodes did.
+	// Seen is what was seen for the first time, by who does not share with others what is seen;
+	// else nil. Nodes is what its nodes did.
 	Seen  *coverage.Sightings `json:"seen,omitempty"`
 	Nodes *memo.Counts        `json:"nodes,omitempty"`
 	// Left is what is left to do of the work, when it was not done to its end.
 	Left []Work `json:"left,omitempty"`
-	// Explored: there is no path left within the bounds. Missed says why there are, where the strategy has come to its end; of
-	// several the least.
+	// Explored: there is no path left within the bounds. Missed says why there are, where the
+	// strategy has come to its end; of several the least.
 	Explored bool   `json:"explored,omitempty"`
 	Missed   string `json:"missed,omitempty"`
-	// Stop says why all work of the check is to stop; "": it need not. Of several it is that of the least source.
+	// Stop says why all work of the check is to stop; "": it need not. Of several it is that of the
+	// least source.
 	Stop Remarks `json:"stop,omitempty"`
 }
 
@@ -113,15 +116,17 @@ type Struck struct {
 
 // Liveness says how a search looked for what must happen.
 type Liveness struct {
-	Bound   int   `json:"bound"`   // steps of a walk by which it should be live
-	Sampled []int `json:"sampled"` // steps of walks from the natural schedule to their first live state, in order
-	States  int   `json:"states"`  // from which walks were taken
-	Live    int   `json:"live"`    // of them were live
-	Quiet   int   `json:"quiet"`   // states in which nothing could happen, and all was live
-	Steps   int   `json:"steps"`   // of all walks
-	Most    int   `json:"most"`    // steps of a walk to its first live state
-	// Skipped are ends of paths from which no walk was taken, since walks take no more than half of all steps. GivenUp are walks that could not
-	// go on, and Undecided those that were not live although others from their states were.
+	Bound int `json:"bound"` // steps of a walk by which it should be live
+	// steps of walks from the natural schedule to their first live state, in order
+	Sampled []int `json:"sampled"`
+	States  int   `json:"states"` // from which walks were taken
+	Live    int   `json:"live"`   // of them were live
+	Quiet   int   `json:"quiet"`  // states in which nothing could happen, and all was live
+	Steps   int   `json:"steps"`  // of all walks
+	Most    int   `json:"most"`   // steps of a walk to its first live state
+	// Skipped are ends of paths from which no walk was taken, since walks take no more than half of
+	// all steps. GivenUp are walks that could not go on, and Undecided those that were not live
+	// although others from their states were.
 	Skipped   int `json:"skipped"`
 	GivenUp   int `json:"given_up"`
 	Undecided int `json:"undecided"`
@@ -150,9 +155,10 @@ type Finding struct {
 
 // Violation is a violation with its record.
 type Violation struct {
-	By     Source          `json:"by"`
-	Item   int             `json:"item"`   // which of its source
-	Record json.RawMessage `json:"record"` // as in report.json, but that paths begin at the directory of the record
+	By   Source `json:"by"`
+	Item int    `json:"item"` // which of its source
+	// as in report.json, but that paths begin at the directory of the record
+	Record json.RawMessage `json:"record"`
 	Files  []File          `json:"files"`
 }
 

@@ -12,17 +12,20 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 )
 
-// Work is a part of a search, as a value: whoever has the same spec, programs and machine can do it, and comes to the same.
+// Work is a part of a search, as a value: whoever has the same spec, programs and machine can do
+// it, and comes to the same.
 type Work struct {
 	Unit int `json:"unit"` // its number among those of the search, from 1
-	// Spec, Properties and Faults are what the spec must have in common with that of who gives the work.
+	// Spec, Properties and Faults are what the spec must have in common with that of who gives the
+	// work.
 	Spec       ariadne.Digest `json:"spec"`
 	Properties ariadne.Digest `json:"properties"`
 	Faults     string         `json:"faults"`
 	Strategy   string         `json:"strategy"`
 	Seed       uint64         `json:"seed"`
-	// Executions are those of a strategy whose executions have an index. Begins are the names of the actions with which every
-	// path of another one begins (space.Bounds), and Most is how many executions may be made of them; 0: any number.
+	// Executions are those of a strategy whose executions have an index. Begins are the names of
+	// the actions with which every path of another one begins (space.Bounds), and Most is how many
+	// executions may be made of them; 0: any number.
 	Executions Span     `json:"executions"`
 	Begins     []string `json:"begins,omitempty"`
 	Most       int      `json:"most,omitempty"`
@@ -40,8 +43,9 @@ type Bounds struct {
 	Branch     space.Bound `json:"branch,omitempty"`
 }
 
-// Then are the parts of the work in which paths go on with actions of these names. Parts have much in common, so each may have
-// more executions than the whole: else most of what is done would be to divide.
+// Then are the parts of the work in which paths go on with actions of these names. Parts have much
+// in common, so each may have more executions than the whole: else most of what is done would be to
+// divide.
 func (w *Work) Then(names []string) (parts []Work) {
 	for _, name := range names {
 		part := *w

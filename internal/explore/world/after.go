@@ -9,7 +9,8 @@ import (
 // (Rules.After), a bit for each. It has nothing of the others.
 type Said uint64
 
-// says are the kinds of faults for which one of the lines of a node's step is the one that must come before.
+// says are the kinds of faults for which one of the lines of a node's step is the one that must
+// come before.
 func (y *System) says(id ariadne.NodeID, out *ariadne.Output) (all Said) {
 	for k, after := range y.rules.After {
 		if of, ok := y.rules.AfterOf[ariadne.ActionKind(k)]; after == nil || ok && of != id {
@@ -25,8 +26,8 @@ func (y *System) says(id ariadne.NodeID, out *ariadne.Output) (all Said) {
 	return all
 }
 
-// may reports whether what must come before a fault of a kind has been written, by the node that it is to hit or by that
-// of which it must be.
+// may reports whether what must come before a fault of a kind has been written, by the node that it
+// is to hit or by that of which it must be.
 func (y *System) may(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
 	return y.rules.May(s, k, id)
 }
@@ -39,14 +40,16 @@ func (r *Rules) May(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
 	return r.After[k] == nil || s.Nodes[id].Said&(1<<k) != 0
 }
 
-// MayWithin reports whether what must come before a fault of a kind within a step of a node has been written, as far as the node
-// cannot tell: another node's line. Its own line the node has looked for before it lists a place.
+// MayWithin reports whether what must come before a fault of a kind within a step of a node has
+// been written, as far as the node cannot tell: another node's line. Its own line the node has
+// looked for before it lists a place.
 func (r *Rules) MayWithin(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
 	of, ok := r.AfterOf[k]
 	return !ok || of == id || r.May(s, k, of)
 }
 
-// Allows reports whether the budgets are enough for a variation of an event, and what must come before its faults has been written.
+// Allows reports whether the budgets are enough for a variation of an event, and what must come
+// before its faults has been written.
 func (y *System) Allows(s *State, e *Event) bool {
 	if len(y.rules.AfterOf) > 0 {
 		for k, n := range e.Varied.budgets() {

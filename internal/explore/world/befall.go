@@ -13,8 +13,9 @@ type NodeFaults struct {
 	Faults []ariadne.NodeFault
 }
 
-// Befalls is what there is to say of a kind of fault that befalls nodes, as one of several. A spec says whom it befalls and
-// which of them it may be. What they are by default, and what the fields are for, is here.
+// Befalls is what there is to say of a kind of fault that befalls nodes, as one of several. A spec
+// says whom it befalls and which of them it may be. What they are by default, and what the fields
+// are for, is here.
 type Befalls struct {
 	Default []ariadne.NodeFault
 	DocBy   string // what the field of a spec is for that lists them

@@ -40,7 +40,8 @@ func TestContentHoldsEveryField(t *testing.T) {
 		s.Flight = []Flying{{Packet: packet("a"), Arrival: 15, Delayed: true, Due: 10, Head: true}}
 		return &s
 	}
-	// Later than all deadlines and earlier than the end of the partition; other values of other types.
+	// Later than all deadlines and earlier than the end of the partition; other values of other
+	// types.
 	values := map[reflect.Type]any{
 		reflect.TypeFor[bool](): true, reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50),
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
@@ -83,8 +84,8 @@ func TestContentHoldsEveryField(t *testing.T) {
 	}
 }
 
-// TestInputsAreToldApart: whatever of how an input is given otherwise tells its keys apart, and steps up to
-// symmetry. A fault is in there by its text.
+// TestInputsAreToldApart: whatever of how an input is given otherwise tells its keys apart, and
+// steps up to symmetry. A fault is in there by its text.
 func TestInputsAreToldApart(t *testing.T) {
 	same := (&Varied{}).Onto(hash.Hash{})
 	changed := func(name string, how *Varied) {

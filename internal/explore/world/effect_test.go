@@ -8,9 +8,10 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestHashesHaveEveryEffect changes each field of what a node did in a step. The state that follows has another hash, or
-// the field is in the name of the local state that the node has reached, and the hash has that name: a name by history says
-// all that the node did, and one by content all that is left of it (TestNamesHaveAllThatIsLeft).
+// TestHashesHaveEveryEffect changes each field of what a node did in a step. The state that follows
+// has another hash, or the field is in the name of the local state that the node has reached, and
+// the hash has that name: a name by history says all that the node did, and one by content all that
+// is left of it (TestNamesHaveAllThatIsLeft).
 func TestHashesHaveEveryEffect(t *testing.T) {
 	named := map[string]bool{"Clock": true, "Deadline": true, "Done": true, "Ended": true, "Spared": true, "Calm": true, "Limits": true}
 	flow := ariadne.Flow{Proto: ariadne.UDP}
@@ -72,8 +73,8 @@ func TestHashesHaveEveryEffect(t *testing.T) {
 	}
 }
 
-// TestPacketsToWhoIsOff: what is sent to a node that has not been switched on yet finds nobody, so it changes nothing,
-// unless it is sent again and again until the node is there.
+// TestPacketsToWhoIsOff: what is sent to a node that has not been switched on yet finds nobody, so
+// it changes nothing, unless it is sent again and again until the node is there.
 func TestPacketsToWhoIsOff(t *testing.T) {
 	y := NewSystem(Rules{Latency: time.Millisecond}, []Node{{Name: "n1"}, {Name: "n2", Start: 5e9}})
 	reached := NameOf(0, ariadne.Digest{1})

@@ -9,8 +9,9 @@ import (
 // Event is an enabled action with what applying it needs. It is of the state in
 // which it is enabled.
 type Event struct {
-	At     ariadne.Time // of a delivery: when the message arrives, whatever the node's clock shows (Take)
-	Packet *Packet      // of a delivery
+	// of a delivery: when the message arrives, whatever the node's clock shows (Take)
+	At     ariadne.Time
+	Packet *Packet // of a delivery
 	Node   ariadne.NodeID
 	Varied *Varied
 	Kind   ariadne.ActionKind

@@ -25,8 +25,8 @@ func (c *limited) sender(x *worldtest.Ctx) {
 	}
 }
 
-// TestConnectionsEndInAPartedNetwork: an end gives up when nothing has got through for as long as it lets that
-// be, if the network is not whole before; what it holds to send again is gone then.
+// TestConnectionsEndInAPartedNetwork: an end gives up when nothing has got through for as long as
+// it lets that be, if the network is not whole before; what it holds to send again is gone then.
 func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -59,8 +59,8 @@ func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 	}
 }
 
-// TestConnectionsEndWhileAMachineIsStopped: as in a parted network, and an end that keeps one alive learns
-// afterwards that the machine does not know it.
+// TestConnectionsEndWhileAMachineIsStopped: as in a parted network, and an end that keeps one alive
+// learns afterwards that the machine does not know it.
 func TestConnectionsEndWhileAMachineIsStopped(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

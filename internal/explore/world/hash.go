@@ -71,8 +71,9 @@ func (in Input) Key() hash.Hash {
 	return in.Varied.Onto(key)
 }
 
-// Onto adds to a hash all by which an input is given otherwise: variation, fault and draw. What is to
-// tell two events of a kind apart goes in here, for those who remember inputs as for classes of states.
+// Onto adds to a hash all by which an input is given otherwise: variation, fault and draw. What is
+// to tell two events of a kind apart goes in here, for those who remember inputs as for classes of
+// states.
 func (v *Varied) Onto(key hash.Hash) hash.Hash {
 	if v == nil {
 		return key

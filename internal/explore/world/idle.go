@@ -46,8 +46,8 @@ func (y *System) housekeeping(s *State) (waits, wakes bool) {
 // Calm reports whether the system is idle and nothing more will come of it.
 func (y *System) Calm(s *State) bool { return y.Idle(s) && y.Over(s) }
 
-// Over reports whether nothing can happen but faults that have no time of their own, or housekeeping of which nothing
-// more will come.
+// Over reports whether nothing can happen but faults that have no time of their own, or
+// housekeeping of which nothing more will come.
 func (y *System) Over(s *State) bool {
 	if _, wakes := y.housekeeping(s); !wakes {
 		return y.AtRest(s)
@@ -61,8 +61,9 @@ func (y *System) Over(s *State) bool {
 	return s.firstDeadline() > calm
 }
 
-// Recovered reports whether no fault lasts that will end by itself: each node that comes back has done so, no
-// partition stands, and no part of the network is slow, but for ever, and no sync is under way.
+// Recovered reports whether no fault lasts that will end by itself: each node that comes back has
+// done so, no partition stands, and no part of the network is slow, but for ever, and no sync is
+// under way.
 func (y *System) Recovered(s *State) bool {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -75,5 +76,6 @@ func (y *System) Recovered(s *State) bool {
 	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) && !slices.ContainsFunc(s.Flight, syncs)
 }
 
-// Calmed takes from a state what is left of its budgets: nothing happens from there on but what no budget is needed for.
+// Calmed takes from a state what is left of its budgets: nothing happens from there on but what no
+// budget is needed for.
 func (s *State) Calmed() { s.Delays, s.Faults = 0, Faults{} }

@@ -9,8 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestJoin: what several steps have sent on a connection arrives together as often as the budget has it, in its order:
-// the first two messages or more of them, and nothing of a datagram.
+// TestJoin: what several steps have sent on a connection arrives together as often as the budget
+// has it, in its order: the first two messages or more of them, and nothing of a datagram.
 func TestJoin(t *testing.T) {
 	r := world.Rules{Latency: 10 * time.Millisecond, Faults: worldtest.Faults("join", 2)}
 	got := &hears{}

@@ -11,8 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// MaxKinds is one more than the greatest ActionKind there may be. To have more, raise it by 8, and have Faults.None and
-// State.Budget read one more word.
+// MaxKinds is one more than the greatest ActionKind there may be. To have more, raise it by 8, and
+// have Faults.None and State.Budget read one more word.
 const MaxKinds = 40
 
 // A Kind is all that there is to know of the events of a kind. Each has a file of its own,
@@ -36,7 +36,8 @@ type Kind struct {
 	// after all that have, so that none is ever the natural one, and random strategies draw
 	// when one strikes.
 	Aside bool
-	// Halts, of one that is aside: its node does nothing more in its step, so there is nothing to vary.
+	// Halts, of one that is aside: its node does nothing more in its step, so there is nothing to
+	// vary.
 	Halts bool
 	// Messages: it hits messages.
 	Messages bool
@@ -51,8 +52,8 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
-	// Of are the kinds of faults of which its events come: if there are any, without a budget of one of
-	// them there are none.
+	// Of are the kinds of faults of which its events come: if there are any, without a budget of
+	// one of them there are none.
 	Of []ariadne.ActionKind
 	// Only: as long as one of its events is possible, nothing else is.
 	Only bool
@@ -61,13 +62,14 @@ type Kind struct {
 	Starts bool
 	// With, when not 0, is the kind whose Enabled finds its events too.
 	With ariadne.ActionKind
-	// Enabled appends what may happen next in s, in any order but for what is Aside. No fault hits a node that is spared.
+	// Enabled appends what may happen next in s, in any order but for what is Aside. No fault hits
+	// a node that is spared.
 	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
 	// time and what Take needs. Not ok: there is none.
 	Pending func(y *System, s *State, e *Event) bool
-	// Take makes it happen, but for the budget of a fault: it takes from s what the event uses up, and returns what the
-	// node is given.
+	// Take makes it happen, but for the budget of a fault: it takes from s what the event uses up,
+	// and returns what the node is given.
 	Take func(y *System, s *State, e *Event) Input
 	// Footprint completes what it touches besides its node.
 	Footprint func(y *System, e *Event, f Footprint) Footprint
@@ -184,7 +186,9 @@ type Clock struct {
 	First ariadne.Time // the earliest deadline of a node, or Never
 	// Horizon is how late anything may happen before it: by so much clocks may be off.
 	Horizon ariadne.Time
-	Start   ariadne.Time // the earliest time at which a node's commands are yet to be run, or a partition is to end, or Never
+	// the earliest time at which a node's commands are yet to be run, or a partition is to end, or
+	// Never
+	Start ariadne.Time
 }
 
 func (y *System) clock(s *State) Clock {
@@ -205,8 +209,8 @@ func (y *System) clock(s *State) Clock {
 // there, are not in it.
 type Footprint struct {
 	At ariadne.Time
-	// Takes is the message that it delivers, or nil; Last, unless it is 0, the number of the last that arrives
-	// together with that. Leaves: it stays in flight all the same.
+	// Takes is the message that it delivers, or nil; Last, unless it is 0, the number of the last
+	// that arrives together with that. Leaves: it stays in flight all the same.
 	Takes  *Packet
 	Last   int
 	Leaves bool
@@ -229,8 +233,8 @@ type Footprint struct {
 	Present bool
 	// All: its order with any other event matters.
 	All bool
-	// Partition is that of the network which it begins or ends. Back is when what it begins is over, and
-	// Heal when what it ends was to be, or Never.
+	// Partition is that of the network which it begins or ends. Back is when what it begins is
+	// over, and Heal when what it ends was to be, or Never.
 	Partition  *Partition
 	Back, Heal ariadne.Time
 }

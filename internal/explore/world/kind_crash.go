@@ -43,9 +43,9 @@ func Outages(down ariadne.Down, nodes []ariadne.NodeID, lengths ...time.Duration
 	return f
 }
 
-// mayFall: there is something on the node that a fault of a kind can take down. One that was paused goes on
-// first: till then its clock is ahead. A machine on which no process is left may still have to write
-// to its disk what they have written.
+// mayFall: there is something on the node that a fault of a kind can take down. One that was paused
+// goes on first: till then its clock is ahead. A machine on which no process is left may still have
+// to write to its disk what they have written.
 func (s *State) mayFall(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	n := &s.Nodes[id]
 	return n.Started && n.Awake == 0 && (!n.Done || kind == Power && n.Down == ariadne.Up)

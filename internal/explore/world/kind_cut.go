@@ -18,9 +18,10 @@ const (
 
 // Partition is a way in which the network may be parted for some time, or slow in a part.
 type Partition struct {
-	Name   string             // as in n1|n2+n3, or n1>n2 for one direction
-	For    time.Duration      // or ariadne.Ever
-	By     int64              // how much of it, in the unit of its kind (Network.Amount); 0: there is no more or less
+	Name string        // as in n1|n2+n3, or n1>n2 for one direction
+	For  time.Duration // or ariadne.Ever
+	// how much of it, in the unit of its kind (Network.Amount); 0: there is no more or less
+	By     int64
 	kind   ariadne.ActionKind // of the event by which it begins
 	nodes  int                // all that are parted have lower numbers
 	blocks []bool             // by from*nodes+to
@@ -70,13 +71,14 @@ func (p *Partition) Late(by time.Duration) *Partition { return p.Of(Slow, int64(
 // Kind is that of the event by which it begins.
 func (p *Partition) Kind() ariadne.ActionKind { return p.kind }
 
-// Blocks reports whether nothing gets from one node to another, or only late; nothing does with nil.
+// Blocks reports whether nothing gets from one node to another, or only late; nothing does with
+// nil.
 func (p *Partition) Blocks(from, to ariadne.NodeID) bool {
 	return p != nil && int(from) < p.nodes && int(to) < p.nodes && p.blocks[int(from)*p.nodes+int(to)]
 }
 
-// PartsOff are the nodes on the smaller side of a partition that an event of the network begins, or on both sides when they are as
-// large.
+// PartsOff are the nodes on the smaller side of a partition that an event of the network begins, or
+// on both sides when they are as large.
 func (e *Event) PartsOff() []ariadne.NodeID {
 	if e.Varied == nil || e.Varied.partition == nil {
 		return nil
@@ -126,9 +128,10 @@ func (s *State) ends(all []Standing, i int) []Standing {
 // network is the node that stands in the events of the network, which give no node an input.
 const network = ariadne.NodeID(0)
 
-// The network may be parted at any time, and in several ways at the same time, each of which ends after a
-// time. What is under way on a connection waits meanwhile, as if it were sent again and again, or until its sender
-// gives up (kind_expire.go); datagrams and what opens connections are lost.
+// The network may be parted at any time, and in several ways at the same time, each of which ends
+// after a time. What is under way on a connection waits meanwhile, as if it were sent again and
+// again, or until its sender gives up (kind_expire.go); datagrams and what opens connections are
+// lost.
 func init() {
 	register(Cut, onNetwork(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network",
@@ -230,8 +233,8 @@ func (s *State) blockedUntil(from, to ariadne.NodeID) (until ariadne.Time) {
 	return until
 }
 
-// blockedSince is when the first of the partitions has begun that let nothing from one node to another,
-// or Never.
+// blockedSince is when the first of the partitions has begun that let nothing from one node to
+// another, or Never.
 func (s *State) blockedSince(from, to ariadne.NodeID) ariadne.Time {
 	since := ariadne.Never
 	for i := range s.Cuts {
@@ -244,7 +247,8 @@ func (s *State) blockedSince(from, to ariadne.NodeID) ariadne.Time {
 
 func formatNetwork(_ Names, a ariadne.Action) string { return a.What }
 
-// parseNetwork reads what formatNetwork writes of events of a kind, of what begins with those of another.
+// parseNetwork reads what formatNetwork writes of events of a kind, of what begins with those of
+// another.
 func parseNetwork(number, begins ariadne.ActionKind) func(n Names, rest string) (ariadne.Action, error) {
 	return func(n Names, rest string) (ariadne.Action, error) {
 		for _, p := range n.partitions {

@@ -15,7 +15,8 @@ func init() {
 				f := &s.Flight[i]
 				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
 					events = append(events, Event{})
-					e := &events[len(events)-1] // filled in where it stands: most events are of this kind
+					// filled in where it stands: most events are of this kind
+					e := &events[len(events)-1]
 					e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, ArrivalKind(f.Flow.Proto), f.To, f.Packet, int32(i)
 				}
 			}
@@ -70,8 +71,8 @@ func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kin
 // isDatagram: only datagrams come twice.
 func isDatagram(f *Flying) bool { return f.Flow.Proto == ariadne.UDP }
 
-// hears reports whether there is a machine for a message to arrive at, and a way to it. One whose commands are to
-// be run again gets what comes before that.
+// hears reports whether there is a machine for a message to arrive at, and a way to it. One whose
+// commands are to be run again gets what comes before that.
 func (s *State) hears(f *Flying) bool {
 	n := &s.Nodes[f.To]
 	return n.Started && f.Arrival < n.Start && !s.blocks(f.From, f.To)

@@ -10,11 +10,12 @@ import (
 // Expire is the number of its kind.
 const Expire ariadne.ActionKind = 18
 
-// While the network is parted, or the peer's machine has stopped, an end of a TCP connection gives up
-// when nothing that it sends is acknowledged for as long as it lets that be, or with keep-alive when it has
-// nothing to send. When that is to be stands in flight, as a message of the network's to the node, from when
-// it is certain on: it is known when they hear each other again. It is not a message to the clock but
-// a timer: what should have arrived by then has been delayed. They do not hear each other before.
+// While the network is parted, or the peer's machine has stopped, an end of a TCP connection gives
+// up when nothing that it sends is acknowledged for as long as it lets that be, or with keep-alive
+// when it has nothing to send. When that is to be stands in flight, as a message of the network's
+// to the node, from when it is certain on: it is known when they hear each other again. It is not a
+// message to the clock but a timer: what should have arrived by then has been delayed. They do not
+// hear each other before.
 func init() {
 	register(Expire, Kind{
 		Name: "expire", Doc: "a connection's end for want of an answer", Of: silencers, Overtakes: true,
@@ -83,13 +84,14 @@ func (p *Packet) Expires() bool { return p.Flow.Proto == ariadne.Expiry && p.Fro
 // Probes: it is what comes of a probe of keep-alive.
 func (p *Packet) Probes() bool { return p.Flow.Proto == ariadne.Expiry && p.From != p.To }
 
-// AwaitsEnds reports whether connections are to end because their ends do not or did not hear each other.
+// AwaitsEnds reports whether connections are to end because their ends do not or did not hear each
+// other.
 func (s *State) AwaitsEnds() bool {
 	return slices.ContainsFunc(s.Flight, func(f Flying) bool { return f.Flow.Proto == ariadne.Expiry })
 }
 
-// expiresBefore reports whether a connection is to end before a time, with a peer on the node if that is
-// not NoNode.
+// expiresBefore reports whether a connection is to end before a time, with a peer on the node if
+// that is not NoNode.
 func (y *System) expiresBefore(s *State, t ariadne.Time, peer ariadne.NodeID) bool {
 	for i := range s.Flight {
 		f := &s.Flight[i]
@@ -126,7 +128,8 @@ func (s *State) awaits(flow *ariadne.Flow, keepsAlive bool) int {
 	return -1
 }
 
-// holds reports whether something of a flow of Expiry is held back that is to be acknowledged, to be sent again.
+// holds reports whether something of a flow of Expiry is held back that is to be acknowledged, to
+// be sent again.
 func (s *State) holds(flow *ariadne.Flow) bool {
 	for i := range s.Flight {
 		if f := &s.Flight[i]; f.acknowledged() && s.held(f, flow) {
@@ -171,8 +174,8 @@ func (s *State) Silent() bool {
 	return len(s.Cuts) > 0 || slices.ContainsFunc(s.Nodes, func(n NodeState) bool { return n.Down.Off() })
 }
 
-// MayFallSilent reports whether there is budget left for faults after which ends of a connection do not hear each other. Whether one can
-// happen now is no matter.
+// MayFallSilent reports whether there is budget left for faults after which ends of a connection do
+// not hear each other. Whether one can happen now is no matter.
 func (s *State) MayFallSilent() bool {
 	return slices.ContainsFunc(silencers, func(k ariadne.ActionKind) bool { return s.Faults[k] > 0 })
 }
@@ -196,8 +199,8 @@ func (s *State) Deaf(id ariadne.NodeID) bool {
 	return false
 }
 
-// deafSince is since when the network has let nothing through between a node and a peer, either way, as
-// far as partitions tell that stand.
+// deafSince is since when the network has let nothing through between a node and a peer, either
+// way, as far as partitions tell that stand.
 func (s *State) deafSince(id, peer ariadne.NodeID) ariadne.Time {
 	return max(s.blockedSince(id, peer), s.blockedSince(peer, id))
 }
@@ -219,7 +222,8 @@ func limitOf(limits *[]ariadne.Limit, flow *ariadne.Flow) (l ariadne.Limit) {
 func (y *System) await(s *State, id ariadne.NodeID, e *Effect) {
 	if s.Silent() {
 		for _, p := range e.Packets {
-			if slices.ContainsFunc(s.Flight, func(f Flying) bool { return f.Packet == p }) { // it was not lost
+			// it was not lost
+			if slices.ContainsFunc(s.Flight, func(f Flying) bool { return f.Packet == p }) {
 				y.awaitData(s, p, 0)
 			}
 		}
@@ -265,8 +269,8 @@ func (y *System) awaitData(s *State, p *Packet, at ariadne.Time) {
 	}
 }
 
-// givesUp is when a node that has said such limits gives up if a packet of its own is not acknowledged,
-// or Never.
+// givesUp is when a node that has said such limits gives up if a packet of its own is not
+// acknowledged, or Never.
 func (y *System) givesUp(limits *[]ariadne.Limit, p *Packet) ariadne.Time {
 	if !p.acknowledged() {
 		return ariadne.Never
@@ -282,8 +286,9 @@ func (y *System) givesUp(limits *[]ariadne.Limit, p *Packet) ariadne.Time {
 }
 
 // Awaits is the earliest time at which a connection of a node, as it was before a step, could end
-// because of what it does in the step, should the network be parted or the peer's machine have stopped; or Never. deaf: the node did not hear
-// all others before it, so the silence of one that it keeps alive may have lasted long enough already.
+// because of what it does in the step, should the network be parted or the peer's machine have
+// stopped; or Never. deaf: the node did not hear all others before it, so the silence of one that
+// it keeps alive may have lasted long enough already.
 func (y *System) Awaits(n *NodeState, deaf bool, e *Effect) ariadne.Time {
 	limits, until := n.Limits, ariadne.Never
 	if e.Limits != nil {
@@ -303,10 +308,10 @@ func (y *System) Awaits(n *NodeState, deaf bool, e *Effect) ariadne.Time {
 	return until
 }
 
-// awaitPeers does so for the connections of a node that it keeps alive, with only one peer if that is not NoNode. It has
-// heard of them up to time at. While one direction is whole, what the peer sends counts as well as its answers to probes: there
-// it is left out. Where the peer has no such connection any more, and it does not end
-// before, its next probe will tell.
+// awaitPeers does so for the connections of a node that it keeps alive, with only one peer if that
+// is not NoNode. It has heard of them up to time at. While one direction is whole, what the peer
+// sends counts as well as its answers to probes: there it is left out. Where the peer has no such
+// connection any more, and it does not end before, its next probe will tell.
 func (y *System) awaitPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) {
 	if s.Nodes[id].Limits == nil {
 		return

@@ -12,9 +12,10 @@ import (
 // Join is the number of its kind.
 const Join ariadne.ActionKind = 29
 
-// What was sent on a connection in several steps may arrive together, as when the receiver is only run when all
-// of it is there: one read sees it, or all of it and the end of the connection. It is given in one piece when the last of it
-// arrives, or later. Only what could arrive one after the other does.
+// What was sent on a connection in several steps may arrive together, as when the receiver is only
+// run when all of it is there: one read sees it, or all of it and the end of the connection. It is
+// given in one piece when the last of it arrives, or later. Only what could arrive one after the
+// other does.
 func init() {
 	k := onMessages(Join, Kind{
 		Name: "join", Doc: "the arrival of what was sent on a connection in several steps, together", Fault: "Times at which what was sent on a TCP connection in several steps arrives together",
@@ -94,7 +95,8 @@ func (p *Packet) joins() bool {
 	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.RST) == 0
 }
 
-// behind calls f with what may arrive together with the message of e, in order, until it says false.
+// behind calls f with what may arrive together with the message of e, in order, until it says
+// false.
 func (s *State) behind(e *Event, f func(*Flying) bool) {
 	for i := int(e.flight) + 1; i < len(s.Flight); i++ {
 		g := &s.Flight[i]

@@ -5,8 +5,8 @@ import "github.com/ariadne-mc/ariadne"
 // Lose is the number of its kind.
 const Lose ariadne.ActionKind = 16
 
-// A datagram may be lost on its way, and so may a SYN, also because a listener's queue is
-// full. This event takes it out of flight. When on its way that happens is no matter, so it may happen
+// A datagram may be lost on its way, and so may a SYN, also because a listener's queue is full.
+// This event takes it out of flight. When on its way that happens is no matter, so it may happen
 // where the message could arrive, and nowhere else.
 func init() {
 	register(Lose, onMessages(Lose, Kind{

@@ -5,10 +5,10 @@ import "github.com/ariadne-mc/ariadne"
 // Probe is the number of its kind.
 const Probe ariadne.ActionKind = 25
 
-// An end of a TCP connection whose peer's machine has stopped, or that gave up in a parted
-// network, is half-open: nobody tells it. With keep-alive its next probe is answered with an RST
-// when both hear each other again. When that arrives stands in flight from when it is certain on, as a message of the
-// network's from the peer.
+// An end of a TCP connection whose peer's machine has stopped, or that gave up in a parted network,
+// is half-open: nobody tells it. With keep-alive its next probe is answered with an RST when both
+// hear each other again. When that arrives stands in flight from when it is certain on, as a
+// message of the network's from the peer.
 func init() {
 	register(Probe, Kind{
 		Name: "probe", Doc: "the answer to a keep-alive probe that there is no such connection", Of: silencers,

@@ -6,8 +6,9 @@ import "github.com/ariadne-mc/ariadne"
 const Refuse ariadne.ActionKind = 22
 
 // A connection may be refused from between its ends: a firewall or balancer answers the SYN with an
-// RST, and nobody learns of it who listens. The receiver's node sends the RST, for whoever is between has its
-// address. Only the first SYN of a connection is refused: a later one may have been answered already.
+// RST, and nobody learns of it who listens. The receiver's node sends the RST, for whoever is
+// between has its address. Only the first SYN of a connection is refused: a later one may have been
+// answered already.
 func init() {
 	register(Refuse, onMessages(Refuse, Kind{
 		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses", Aside: true,

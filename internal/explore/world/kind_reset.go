@@ -5,11 +5,11 @@ import "github.com/ariadne-mc/ariadne"
 // Reset is the number of its kind.
 const Reset ariadne.ActionKind = 17
 
-// An established connection may be reset from outside: something between its ends that keeps
-// track of connections (a firewall, a balancer, a translator of addresses) has lost track of
-// this one, drops the next segment that it sees of it and sends both ends an RST. So a
-// segment's receiver gets the RST in its place. It sends the sender the other one itself, for whoever is between
-// has the receiver's address and number there.
+// An established connection may be reset from outside: something between its ends that keeps track
+// of connections (a firewall, a balancer, a translator of addresses) has lost track of this one,
+// drops the next segment that it sees of it and sends both ends an RST. So a segment's receiver
+// gets the RST in its place. It sends the sender the other one itself, for whoever is between has
+// the receiver's address and number there.
 func init() {
 	register(Reset, onMessages(Reset, Kind{
 		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Aside: true,

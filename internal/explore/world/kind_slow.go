@@ -10,12 +10,12 @@ import (
 // Slow is the number of its kind.
 const Slow ariadne.ActionKind = 26
 
-// maxLate is how much later a message arrives, at most, however many parts of the network are slow: then
-// no SYN-ACK takes longer than Linux waits for what it asks for, 63 seconds.
+// maxLate is how much later a message arrives, at most, however many parts of the network are slow:
+// then no SYN-ACK takes longer than Linux waits for what it asks for, 63 seconds.
 const maxLate = time.Minute
 
-// A part of the network may be slow for a time: what is under way there and what is sent until that is over
-// arrives so much later.
+// A part of the network may be slow for a time: what is under way there and what is sent until that
+// is over arrives so much later.
 //
 // What carries nothing is as fast as ever, as where it goes first: acknowledgements and
 // answers to probes. So keep-alive finds no silence.
@@ -31,8 +31,9 @@ func init() {
 			DocClients: "What goes between the groups and clients is slow, too; default false.",
 			Nowhere:    "nothing goes between nodes; what goes to clients is slow only if clients: true is given",
 			Amount: &Amount{
-				Doc:     "How much later messages arrive than otherwise, each as in 500ms or 2s, at most 60s; default 2s.",
-				Default: []int64{int64(2 * time.Second)}, // later than most systems let pass without a word of a peer
+				Doc: "How much later messages arrive than otherwise, each as in 500ms or 2s, at most 60s; default 2s.",
+				// later than most systems let pass without a word of a peer
+				Default: []int64{int64(2 * time.Second)},
 				Parse: func(text string) (int64, error) {
 					by, err := time.ParseDuration(text)
 					switch {
@@ -61,8 +62,8 @@ func (s *State) ahead(i int) ariadne.Time {
 	return 0
 }
 
-// slowed is when a message arrives that was sent at time sent and would arrive at time t if no part of
-// the network were slow.
+// slowed is when a message arrives that was sent at time sent and would arrive at time t if no part
+// of the network were slow.
 func (y *System) slowed(s *State, p *Packet, sent, t ariadne.Time) ariadne.Time {
 	by := time.Duration(0)
 	for i := range s.Slow {

@@ -11,9 +11,10 @@ import (
 // Split is the number of its kind.
 const Split ariadne.ActionKind = 28
 
-// What was sent on a connection may arrive in pieces, since TCP knows no messages. This event gives its node the
-// first bytes and leaves the others in flight, as what they were: they arrive later, or in pieces themselves. What
-// comes with them last, such as the end of the connection, stays with the others.
+// What was sent on a connection may arrive in pieces, since TCP knows no messages. This event gives
+// its node the first bytes and leaves the others in flight, as what they were: they arrive later,
+// or in pieces themselves. What comes with them last, such as the end of the connection, stays with
+// the others.
 func init() {
 	k := onMessages(Split, Kind{
 		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces",
@@ -59,8 +60,8 @@ func init() {
 // behind stands before the number of bytes behind which a message is split.
 const behind = " behind "
 
-// boundaries are the numbers of bytes behind which n of them are split: where a program that takes a read for
-// a message is wrong in the beginning, in the midst and at the end.
+// boundaries are the numbers of bytes behind which n of them are split: where a program that takes
+// a read for a message is wrong in the beginning, in the midst and at the end.
 func boundaries(n int) []int {
 	switch n {
 	case 2:

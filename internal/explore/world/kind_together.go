@@ -17,10 +17,10 @@ const (
 	StopToo  ariadne.ActionKind = 31
 )
 
-// Several nodes may go down at one blow: a rack, a room, programs of one bug. It befalls one of them first, between two of
-// its steps or within one, and costs what that costs. The others go down next, each in an
-// event of its own, so what is left on its disks is chosen for each. Nothing else happens in
-// between, at whatever time it is.
+// Several nodes may go down at one blow: a rack, a room, programs of one bug. It befalls one of
+// them first, between two of its steps or within one, and costs what that costs. The others go down
+// next, each in an event of its own, so what is left on its disks is chosen for each. Nothing else
+// happens in between, at whatever time it is.
 func init() {
 	register(Together, too(Together, Power, "a machine that loses power with another"))
 	register(CrashToo, too(CrashToo, Crash, "a node whose programs are killed with another's"))
@@ -70,8 +70,8 @@ func too(number, by ariadne.ActionKind, doc string) Kind {
 	}
 }
 
-// OutagesTogether are the faults that take all nodes of a group down in one way, for one of these times each, by
-// whichever of them they befall. names are those of all nodes.
+// OutagesTogether are the faults that take all nodes of a group down in one way, for one of these
+// times each, by whichever of them they befall. names are those of all nodes.
 func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string, lengths ...time.Duration) (all []NodeFaults) {
 	for _, first := range group {
 		var others []string
@@ -94,8 +94,8 @@ func (s *State) fallsWith(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	return s.mayFall(id, kind) && !s.Nodes[id].Spared
 }
 
-// HitsSeveral reports whether there is a budget left for faults that befall several nodes at one blow: those that can be
-// hit.
+// HitsSeveral reports whether there is a budget left for faults that befall several nodes at one
+// blow: those that can be hit.
 func (y *System) HitsSeveral(s *State) bool {
 	for _, k := range []ariadne.ActionKind{Crash, Stop, Power} {
 		if s.Faults[k] > 0 && slices.ContainsFunc(y.onNodes[k], func(e Event) bool { return e.Varied.outage().With != "" }) {
@@ -105,8 +105,8 @@ func (y *System) HitsSeveral(s *State) bool {
 	return false
 }
 
-// leads reports whether a fault that may befall a node in s is not the same as another: of nodes that go down together, the
-// first that is up stands for all, if there is another.
+// leads reports whether a fault that may befall a node in s is not the same as another: of nodes
+// that go down together, the first that is up stands for all, if there is another.
 func (y *System) leads(s *State, e *Event) bool {
 	f := e.Varied.outage()
 	if f.With == "" {

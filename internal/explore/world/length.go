@@ -8,13 +8,14 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// A node that is down comes back after one of the lengths that its faults have. Searches try all of these. To try more
-// would multiply what a search of states or orders has to try, and seldom matters. So there are lengths besides that
-// no event has (Rules.Seldom): random strategies draw some of these for a fault that they have chosen, and a trace
-// names them as all others.
+// A node that is down comes back after one of the lengths that its faults have. Searches try all of
+// these. To try more would multiply what a search of states or orders has to try, and seldom
+// matters. So there are lengths besides that no event has (Rules.Seldom): random strategies draw
+// some of these for a fault that they have chosen, and a trace names them as all others.
 
-// Lengthened are the event as it is when its fault lasts for each of the lengths that are seldom tried: the fault that it is, or
-// the last choice of its variation. It has none when that takes no node down.
+// Lengthened are the event as it is when its fault lasts for each of the lengths that are seldom
+// tried: the fault that it is, or the last choice of its variation. It has none when that takes no
+// node down.
 func (y *System) Lengthened(e *Event) (all []Event) {
 	_, k, ok := e.lastOutage()
 	if !ok {
@@ -26,13 +27,15 @@ func (y *System) Lengthened(e *Event) (all []Event) {
 	return all
 }
 
-// Lasts reports whether faults may last as long as that of the event does, though no event of theirs has the length.
+// Lasts reports whether faults may last as long as that of the event does, though no event of
+// theirs has the length.
 func (y *System) Lasts(e *Event) bool {
 	o, k, ok := e.lastOutage()
 	return ok && slices.Contains(y.rules.Seldom[k], o.For)
 }
 
-// LengthOf is the place in some events of one that is another but for how long its fault lasts, or -1.
+// LengthOf is the place in some events of one that is another but for how long its fault lasts,
+// or -1.
 func (e *Event) LengthOf(among []Event) int {
 	f, _, ok := e.lastOutage()
 	if !ok {
@@ -47,7 +50,8 @@ func (e *Event) LengthOf(among []Event) int {
 	})
 }
 
-// lastOutage is the fault of an event that takes a node down, or that of the last choice of its variation, and its kind.
+// lastOutage is the fault of an event that takes a node down, or that of the last choice of its
+// variation, and its kind.
 func (e *Event) lastOutage() (o ariadne.Outage, k ariadne.ActionKind, ok bool) {
 	if e.Varied == nil || e.Varied.last.Down == ariadne.Up {
 		return o, 0, false
@@ -56,7 +60,8 @@ func (e *Event) lastOutage() (o ariadne.Outage, k ariadne.ActionKind, ok bool) {
 	return e.Varied.last, k, ok
 }
 
-// Lasting is the event with its fault, or that of the last choice of its variation, for another length.
+// Lasting is the event with its fault, or that of the last choice of its variation, for another
+// length.
 func (e *Event) Lasting(length time.Duration) Event {
 	o, _, _ := e.lastOutage()
 	o.For = length
@@ -76,7 +81,8 @@ func (e *Event) Lasting(length time.Duration) Event {
 	return to
 }
 
-// For is how long the event's fault takes its node down, or that of the last choice of its variation.
+// For is how long the event's fault takes its node down, or that of the last choice of its
+// variation.
 func (e *Event) For() time.Duration {
 	o, _, _ := e.lastOutage()
 	return o.For

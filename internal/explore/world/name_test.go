@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestNamesHaveAllThatIsLeft changes each field of an output: the name by content of the state that is reached is another
-// one when the field is of what is left of the node, and else the same.
+// TestNamesHaveAllThatIsLeft changes each field of an output: the name by content of the state that
+// is reached is another one when the field is of what is left of the node, and else the same.
 func TestNamesHaveAllThatIsLeft(t *testing.T) {
 	y := NewSystem(Rules{}, []Node{{Name: "n1"}})
 	name := func(o *ariadne.Output) ariadne.Digest { return y.Reached(0, ariadne.Digest{}, Input{}, o) }

@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Network is what there is to say of a kind of fault that befalls the network. A spec says between whom, for how
-// long and how much; what is said by default, and what the fields are for, is here.
+// Network is what there is to say of a kind of fault that befalls the network. A spec says between
+// whom, for how long and how much; what is said by default, and what the fields are for, is here.
 type Network struct {
 	// Groups are the groups of nodes each of which it lies between and all others, by default.
 	Groups func(nodes []ariadne.NodeID) [][]ariadne.NodeID
@@ -62,12 +62,12 @@ func onNetwork(number ariadne.ActionKind, k Kind) Kind {
 	return k
 }
 
-// slows completes a kind of faults of the network by which messages arrive later, as its amount has it: what is under way,
-// and what is sent until it is over.
+// slows completes a kind of faults of the network by which messages arrive later, as its amount has
+// it: what is under way, and what is sent until it is over.
 //
-// That is no event, since it is told by when a message was sent. A connection keeps its order, so what is sent on it
-// later may wait; a datagram overtakes. No message is so late that its sender would have given up for want of an
-// acknowledgement.
+// That is no event, since it is told by when a message was sent. A connection keeps its order, so
+// what is sent on it later may wait; a datagram overtakes. No message is so late that its sender
+// would have given up for want of an acknowledgement.
 func slows(number ariadne.ActionKind, k Kind) Kind {
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, number, events) }
 	k.Pending = func(y *System, s *State, e *Event) bool {
@@ -108,7 +108,8 @@ var slowing []ariadne.ActionKind
 // late is how much later a message arrives while it stands.
 func (p *Partition) late(m *Packet) time.Duration { return kinds[p.kind].Network.Amount.Late(m, p.By) }
 
-// SlowsBetween stands for between whom an event makes messages how late, with who takes each node's place; ok: it does.
+// SlowsBetween stands for between whom an event makes messages how late, with who takes each node's
+// place; ok: it does.
 func (e *Event) SlowsBetween(way []ariadne.NodeID) (h hash.Hash, ok bool) {
 	if !kinds[e.Kind].Slows() {
 		return h, false

@@ -5,9 +5,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// A node may wait for others (Node.After): it is switched on when each of them has been ready, at the time of
-// the last. What a node has been it stays: that it goes down later, or stops listening, switches off nobody, and who
-// comes back after a fault does not wait again.
+// A node may wait for others (Node.After): it is switched on when each of them has been ready, at
+// the time of the last. What a node has been it stays: that it goes down later, or stops listening,
+// switches off nobody, and who comes back after a fault does not wait again.
 
 // becomeReady enters that a node was ready at a time, and what is to be switched on then.
 func (y *System) becomeReady(s *State, id ariadne.NodeID, at ariadne.Time) {
@@ -24,7 +24,8 @@ func (y *System) becomeReady(s *State, id ariadne.NodeID, at ariadne.Time) {
 	}
 }
 
-// firstOn is when a node was or is to be switched on first; Never: it waits for one that was not ready yet.
+// firstOn is when a node was or is to be switched on first; Never: it waits for one that was not
+// ready yet.
 func (y *System) firstOn(s *State, id ariadne.NodeID) ariadne.Time {
 	first := y.nodes[id].Start
 	for _, other := range y.nodes[id].After {
@@ -33,8 +34,8 @@ func (y *System) firstOn(s *State, id ariadne.NodeID) ariadne.Time {
 	return first
 }
 
-// Frees are the nodes that wait for a node, if it is ready for the first time in a step; else nil. That one of them
-// is switched on, all that it waits for must have been ready.
+// Frees are the nodes that wait for a node, if it is ready for the first time in a step; else nil.
+// That one of them is switched on, all that it waits for must have been ready.
 func (y *System) Frees(n *NodeState, id ariadne.NodeID, e *Effect) []ariadne.NodeID {
 	if !e.Ready || n.Ready != ariadne.Never || y.awaited == nil {
 		return nil

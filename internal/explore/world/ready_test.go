@@ -11,8 +11,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestNodesWaitForOthers: by the steps alone, a node that waits is switched on when the last of those that it waits for was
-// ready first, not before that and at that time, and it does not wait again after a fault.
+// TestNodesWaitForOthers: by the steps alone, a node that waits is switched on when the last of
+// those that it waits for was ready first, not before that and at that time, and it does not wait
+// again after a fault.
 func TestNodesWaitForOthers(t *testing.T) {
 	waited, again := 0, 0
 	for seed := range uint64(400) {
@@ -68,7 +69,8 @@ func TestNodesWaitForOthers(t *testing.T) {
 				first[id] = min(first[id], s.Output.Clock)
 			}
 		}
-		for _, id := range []ariadne.NodeID{1, 3} { // one that could have been switched on has been, or may be now
+		// one that could have been switched on has been, or may be now
+		for _, id := range []ariadne.NodeID{1, 3} {
 			ready := !slices.ContainsFunc(nodes[id].After, func(x ariadne.NodeID) bool { return first[x] == ariadne.Never })
 			if ready && !on[id] && w.State().Nodes[id].Start == ariadne.Never {
 				t.Fatalf("seed %d: %s waits for what is ready", seed, nodes[id].Name)

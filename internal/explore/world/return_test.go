@@ -20,8 +20,8 @@ type teller struct{ worldtest.Idle }
 
 func (teller) Start(c *worldtest.Ctx) { c.SendDatagram(1, "m") }
 
-// TestWhoIsBehindReachesAMachineThatIsBack: what is sent once to a machine that is down is lost, and arrives when the machine is back and the
-// sender's clock is behind that.
+// TestWhoIsBehindReachesAMachineThatIsBack: what is sent once to a machine that is down is lost,
+// and arrives when the machine is back and the sender's clock is behind that.
 func TestWhoIsBehindReachesAMachineThatIsBack(t *testing.T) {
 	var faults world.Faults
 	faults[world.Stop] = 1

@@ -10,13 +10,14 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestSlow: what is under way and what is sent while a part of the network is slow arrives later, in order on a
-// connection, and no later than its sender waits for an acknowledgement.
+// TestSlow: what is under way and what is sent while a part of the network is slow arrives later,
+// in order on a connection, and no later than its sender waits for an acknowledgement.
 func TestSlow(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
-		name  string
-		parts []string // named after how slow and for how long, in order; the first before anything arrives
+		name string
+		// named after how slow and for how long, in order; the first before anything arrives
+		parts []string
 		limit time.Duration
 		later time.Duration // from when on it sends something else
 		want  []ariadne.Time

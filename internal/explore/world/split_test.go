@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestSplit: what was sent on a connection arrives in pieces as often as the budget has it, in its order and before what
-// comes behind it. A datagram, and what has one byte, arrives as a whole.
+// TestSplit: what was sent on a connection arrives in pieces as often as the budget has it, in its
+// order and before what comes behind it. A datagram, and what has one byte, arrives as a whole.
 func TestSplit(t *testing.T) {
 	r := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("split", 2)}
 	got := &hears{}

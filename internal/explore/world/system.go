@@ -19,12 +19,14 @@ type System struct {
 	onNodes    [MaxKinds][]Event
 	partitions []Event // likewise
 	// The kinds that have events here, in order: for those of which there is no budget no state is
-	// looked at. starts are those that wait for Clock.Start (Kind.Starts), only those for which all else waits (Kind.Only).
+	// looked at. starts are those that wait for Clock.Start (Kind.Starts), only those for which all
+	// else waits (Kind.Only).
 	starts, timed, aside, only []possible
 	faulty                     bool // there is any budget
 	clients                    []ariadne.NodeID
-	awaited                    [][]ariadne.NodeID // by node, which others wait for it (Node.After); nil: none waits for any
-	within                     []ariadne.ActionKind
+	// by node, which others wait for it (Node.After); nil: none waits for any
+	awaited [][]ariadne.NodeID
+	within  []ariadne.ActionKind
 }
 
 // possible is a kind of which there may be events.
@@ -108,16 +110,17 @@ type State struct {
 	sum hash.Hash
 }
 
-// NodeState is what the world knows of one node. What does not follow from the node's history or local
-// state is in Due.Node too.
+// NodeState is what the world knows of one node. What does not follow from the node's history or
+// local state is in Due.Node too.
 type NodeState struct {
-	Started   bool         // the machine runs
-	Down      ariadne.Down // what a fault has done to it since its commands were run last
-	Done      bool         // no process is left
-	Ended     bool         // none of its commands is left
-	Spared    bool         // no fault hits it
-	Said      Said         // lines that must come before faults
-	Ready     ariadne.Time // when it became what others wait for before they are switched on, or Never
+	Started bool         // the machine runs
+	Down    ariadne.Down // what a fault has done to it since its commands were run last
+	Done    bool         // no process is left
+	Ended   bool         // none of its commands is left
+	Spared  bool         // no fault hits it
+	Said    Said         // lines that must come before faults
+	// when it became what others wait for before they are switched on, or Never
+	Ready     ariadne.Time
 	Clock     ariadne.Time
 	Deadline  ariadne.Time     // earliest pending timer, or Never
 	Local     *Named           // of its local state (digest.go)
@@ -127,11 +130,11 @@ type NodeState struct {
 	Start     ariadne.Time     // when its commands are to be run, or Never
 	// On is when the machine was or is to be switched on: what arrives before that finds nobody.
 	On ariadne.Time
-	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to it
-	// that is later. Told is when it was given something last, before that.
+	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to
+	// it that is later. Told is when it was given something last, before that.
 	Awake, Told ariadne.Time
-	// Falls, when not nil, is the loss of power that befalls the node next, at FallsAt or, when its clock is later, by
-	// that.
+	// Falls, when not nil, is the loss of power that befalls the node next, at FallsAt or, when its
+	// clock is later, by that.
 	Falls   *Varied
 	FallsAt ariadne.Time
 }
@@ -314,7 +317,8 @@ func (s *State) lateness(t ariadne.Time, ends bool) (late ariadne.Time) {
 	return late
 }
 
-// Lateness is how late a message would be at least after an event that holds some back; 0: it holds back none.
+// Lateness is how late a message would be at least after an event that holds some back; 0: it holds
+// back none.
 func (s *State) Lateness(e *Event) ariadne.Time {
 	if !KindOf(e.Kind).Overtakes {
 		return 0
@@ -322,7 +326,8 @@ func (s *State) Lateness(e *Event) ariadne.Time {
 	return s.lateness(e.At, e.Kind == Expire)
 }
 
-// tooLate reports whether what happens at t would hold a message back for longer than the rules allow.
+// tooLate reports whether what happens at t would hold a message back for longer than the rules
+// allow.
 func (y *System) tooLate(s *State, t ariadne.Time, ends bool) bool {
 	return y.rules.MaxDelay > 0 && s.lateness(t, ends) > ariadne.Time(y.rules.MaxDelay)
 }
@@ -342,12 +347,13 @@ type Effect struct {
 	Ready           bool
 	Said            Said
 	Down            ariadne.Down
-	Back            ariadne.Time    // with Down
-	With            *ariadne.Outage // what takes other machines down, too (ariadne.Outage.With), or nil
-	Calm            ariadne.Time
-	Limits          *[]ariadne.Limit // nil: they are as they were
-	Processes       *Processes       // likewise
-	Packets         []*Packet
+	Back            ariadne.Time // with Down
+	// what takes other machines down, too (ariadne.Outage.With), or nil
+	With      *ariadne.Outage
+	Calm      ariadne.Time
+	Limits    *[]ariadne.Limit // nil: they are as they were
+	Processes *Processes       // likewise
+	Packets   []*Packet
 }
 
 // Effect checks that a node, whose clock stood at clock, may have done what it
@@ -442,8 +448,8 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 		if f.Arrival < y.firstOn(s, p.To) || p.Unrepeated() && !to.Started {
 			return nil
 		}
-		// It is sent again and again; or the machine is back, and it is the sender's clock that is behind. In the other
-		// order of the two what is sent once is lost.
+		// It is sent again and again; or the machine is back, and it is the sender's clock that is
+		// behind. In the other order of the two what is sent once is lost.
 		f.Arrival = to.On
 	}
 	if s.blocks(p.From, p.To) && p.Unrepeated() {

@@ -7,10 +7,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// A variation is no event of its own: it is an input that an event means, given otherwise. It
-// costs one of a budget for each of its choices that is a fault. Which variations an event has is known when
-// it has been executed undisturbed (internal/explore/space), since what the node does says where
-// anything else could happen.
+// A variation is no event of its own: it is an input that an event means, given otherwise. It costs
+// one of a budget for each of its choices that is a fault. Which variations an event has is known
+// when it has been executed undisturbed (internal/explore/space), since what the node does says
+// where anything else could happen.
 
 // Varied is how an input is given otherwise; nil: it is not, as nearly always, so events and
 // inputs have room for the pointer only. It does not change once it is made.
@@ -26,8 +26,9 @@ type Varied struct {
 	fault     ariadne.NodeFault
 	partition *Partition
 
-	// What follows is of fault and vary, so that their texts are read once: what takes the node down, between two
-	// steps or within one; the last choice of vary, or fault, if it takes the node down; the hash of fault.
+	// What follows is of fault and vary, so that their texts are read once: what takes the node
+	// down, between two steps or within one; the last choice of vary, or fault, if it takes the
+	// node down; the hash of fault.
 	falls, last ariadne.Outage
 	key         hash.Hash
 }
@@ -155,8 +156,8 @@ type Countdown struct {
 	Only  []string // as in ariadne.Draw
 }
 
-// Drawn is the event, to be varied by whatever s has a budget for where the counts of
-// alternatives in after, in order of kinds, come to their ends (ariadne.Draw). What costs nothing is drawn
+// Drawn is the event, to be varied by whatever s has a budget for where the counts of alternatives
+// in after, in order of kinds, come to their ends (ariadne.Draw). What costs nothing is drawn
 // wherever it occurs, by random numbers from seed.
 func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event {
 	if kinds[e.Kind].World {
@@ -213,8 +214,8 @@ func (e *Event) Disturbed() bool { return e.Varied != nil && !e.Varied.costs.Non
 // Chosen reports whether its step is varied by choices that cost nothing.
 func (e *Event) Chosen() bool { return e.Varied != nil && e.Varied.free }
 
-// Halts reports whether its node does nothing more in its step, so that there is nothing to vary but what
-// costs nothing.
+// Halts reports whether its node does nothing more in its step, so that there is nothing to vary
+// but what costs nothing.
 func (e *Event) Halts() bool { return kinds[e.Kind].Halts }
 
 // Varies reports whether there is a budget left for any variation.

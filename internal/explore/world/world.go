@@ -56,13 +56,15 @@ import (
 
 // Node is one member of the system.
 type Node struct {
-	Name    string
-	Addrs   []netip.Addr // the first one stands for the name in actions' names
-	Start   ariadne.Time
-	After   []ariadne.NodeID // those that must have been ready before it is switched on first
-	Client  bool             // when all clients are done, so is the execution
-	Transit int64            // how many bytes its messages that have not arrived may take; 0: any number
-	Initial ariadne.Digest   // over all that its behaviour depends on besides its inputs, and which node it is
+	Name   string
+	Addrs  []netip.Addr // the first one stands for the name in actions' names
+	Start  ariadne.Time
+	After  []ariadne.NodeID // those that must have been ready before it is switched on first
+	Client bool             // when all clients are done, so is the execution
+	// how many bytes its messages that have not arrived may take; 0: any number
+	Transit int64
+	// over all that its behaviour depends on besides its inputs, and which node it is
+	Initial ariadne.Digest
 }
 
 // Rules are the network's and the clocks' parameters.
@@ -70,17 +72,18 @@ type Rules struct {
 	Latency    time.Duration
 	ClockError time.Duration
 	Delays     int // budget of delayed messages in one execution
-	// MaxDelay is how much later than it should a message arrives at most, for timers that overtake it; 0: as
-	// late as may be.
+	// MaxDelay is how much later than it should a message arrives at most, for timers that overtake
+	// it; 0: as late as may be.
 	MaxDelay   time.Duration
 	Faults     Faults
 	NodeFaults []NodeFaults // which faults may befall which nodes
-	// Seldom are further lengths of faults of a kind that take nodes down (length.go). They are not among those of
-	// NodeFaults.
+	// Seldom are further lengths of faults of a kind that take nodes down (length.go). They are not
+	// among those of NodeFaults.
 	Seldom     [MaxKinds][]time.Duration
 	Partitions []*Partition // how faults may part the network, or make it slow
 	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
-	// node that it befalls, of either end of a message's way, or of any node for what befalls the network.
+	// node that it befalls, of either end of a message's way, or of any node for what befalls the
+	// network.
 	After [MaxKinds]*regexp.Regexp
 	// AfterOf are the nodes of which the line must be, by kind, instead of those.
 	AfterOf map[ariadne.ActionKind]ariadne.NodeID

@@ -19,8 +19,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Rule says one thing of what a node shows: the last text that Line matched in a line of the node's, or that its groups
-// did; or, when Line is nil, what the node exposes now by a name.
+// Rule says one thing of what a node shows: the last text that Line matched in a line of the
+// node's, or that its groups did; or, when Line is nil, what the node exposes now by a name.
 type Rule struct {
 	Line        *regexp.Regexp
 	Name, Field string // of tuples; Field "": all of their values
@@ -90,8 +90,9 @@ func (s *State) Hash() hash.Hash { return s.hash }
 // which is a deadlock if it is a client: that must not look like a cycle.
 func (s *State) Fingerprint() hash.Hash { return s.hash.Plus(hash.Of(s.polls, 0, 1)) }
 
-// Add enters what a node has done with an input of a kind, and what it exposes after that. It reports whether a rule
-// matched a line, or the node exposes something else than before of what one is about.
+// Add enters what a node has done with an input of a kind, and what it exposes after that. It
+// reports whether a rule matched a line, or the node exposes something else than before of what one
+// is about.
 func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, exposed *Set) (found bool) {
 	if out.Polling == "" || in != ariadne.Fire {
 		s.polls = 0
@@ -130,8 +131,9 @@ func (s *State) Add(rules Rules, in ariadne.InputKind, out *ariadne.Output, expo
 	return found
 }
 
-// AddMade enters what is made of what all nodes expose (internal/judge/stage). of stands for that by its name; not ok: it is not made. It reports
-// whether it is something else than before of what a rule is about.
+// AddMade enters what is made of what all nodes expose (internal/judge/stage). of stands for that
+// by its name; not ok: it is not made. It reports whether it is something else than before of what
+// a rule is about.
 func (s *State) AddMade(rules Rules, of func(name string) (h hash.Hash, ok bool)) (found bool) {
 	for k, r := range rules {
 		if r.Line != nil {

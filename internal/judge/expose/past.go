@@ -11,13 +11,14 @@ import (
 
 // History is a rule by which lines of clients become the beginnings and ends of their operations.
 type History struct {
-	// Invoke is what a line is like by which a client begins an operation; its groups op, key and value say which.
-	// OK ends the client's last one; its group value says what came of it. Fail, when not nil, ends one that
-	// has had no effect. A group client, of all of them, tells clients of one node apart.
+	// Invoke is what a line is like by which a client begins an operation; its groups op, key and
+	// value say which. OK ends the client's last one; its group value says what came of it. Fail,
+	// when not nil, ends one that has had no effect. A group client, of all of them, tells clients
+	// of one node apart.
 	Invoke, OK, Fail *regexp.Regexp
 	Nodes            []ariadne.NodeID // whose lines count; nil: all
-	// Wire, when not "", is the protocol of the connections of Nodes to Port, over which operations go: the events are
-	// what goes over these.
+	// Wire, when not "", is the protocol of the connections of Nodes to Port, over which operations
+	// go: the events are what goes over these.
 	Wire string
 	Port uint16
 }
@@ -38,10 +39,12 @@ const (
 	Invoked EventKind = iota
 	Returned
 	Failed
-	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which nobody knows what came.
+	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which
+	// nobody knows what came.
 	Gone
-	// What goes over a connection (History.Wire), whose name is Event.Client: it is opened, bytes (Value) leave the client or come to
-	// it, and nothing more will come: Value is Reset where it was reset.
+	// What goes over a connection (History.Wire), whose name is Event.Client: it is opened, bytes
+	// (Value) leave the client or come to it, and nothing more will come: Value is Reset where it
+	// was reset.
 	Opened
 	Sent
 	Received
@@ -51,7 +54,8 @@ const (
 // Reset is the Value of Closed where either end has reset the connection.
 const Reset = "reset"
 
-// Events are those of a node's step, in order. It has begun with a message, or in is nil. h may be nil.
+// Events are those of a node's step, in order. It has begun with a message, or in is nil. h may be
+// nil.
 func (h *History) Events(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) (all []Event) {
 	if h == nil || h.Nodes != nil && !slices.Contains(h.Nodes, id) {
 		return nil
@@ -190,7 +194,8 @@ func (p *Past) busy(node ariadne.NodeID) bool {
 	return false
 }
 
-// PendingOf are the operations that are under way after some events, in the order in which they began.
+// PendingOf are the operations that are under way after some events, in the order in which they
+// began.
 func PendingOf(events []Event) (all []Pending) {
 	type client struct {
 		node ariadne.NodeID

@@ -8,7 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestConnections: what goes over connections is opened, sent, received and closed, and a reset is told from an end.
+// TestConnections: what goes over connections is opened, sent, received and closed, and a reset is
+// told from an end.
 func TestConnections(t *testing.T) {
 	h := &History{Wire: "http", Port: 80}
 	up := ariadne.Flow{Proto: ariadne.TCP, Src: netip.MustParseAddrPort("10.0.0.2:4000"), Dst: netip.MustParseAddrPort("10.0.0.1:80")}

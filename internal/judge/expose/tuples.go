@@ -14,16 +14,17 @@ import (
 // Source is a rule by which lines of nodes become tuples.
 type Source struct {
 	Name string
-	// Line is what a line is like that shows the tuple. Its groups are the fields. nil: only the program itself
-	// tells.
+	// Line is what a line is like that shows the tuple. Its groups are the fields. nil: only the
+	// program itself tells.
 	Line *regexp.Regexp
-	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key, the
-	// tuple with that key, else all of the name.
+	// Until, when not nil, is what a line is like that ends it; where it has the groups of the key,
+	// the tuple with that key, else all of the name.
 	Until *regexp.Regexp
-	// Fields are the names of the values that a function or a file of the node exposes, in order; "" for those without. Line is
-	// nil then.
+	// Fields are the names of the values that a function or a file of the node exposes, in order;
+	// "" for those without. Line is nil then.
 	Fields []string
-	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until; or the places of Fields.
+	// Key are the groups that tell tuples of the name apart, of Line and, when not nil, of Until;
+	// or the places of Fields.
 	Key, UntilKey []int
 	// Nodes are those whose lines count; nil: all.
 	Nodes []ariadne.NodeID
@@ -44,9 +45,10 @@ type Sources []Source
 
 // Tuple is something that a node exposes. Of a name and key a node exposes one at a time.
 type Tuple struct {
-	Name   string
-	Key    string   // "" unless it has one
-	Values []string // the texts of all groups, those of the key among them; of a match without groups, all of it
+	Name string
+	Key  string // "" unless it has one
+	// the texts of all groups, those of the key among them; of a match without groups, all of it
+	Values []string
 	Fields []string // names of Values; "" for those without; nil: none has one
 	Stays  bool     // it outlives the node's crash
 }
@@ -142,7 +144,8 @@ func key(groups []string, of []int) string {
 	return Key(texts)
 }
 
-// Key is the key of a tuple: a text, or several with a space between them, in quotes where that would leave open which is which.
+// Key is the key of a tuple: a text, or several with a space between them, in quotes where that
+// would leave open which is which.
 func Key(texts []string) string {
 	if len(texts) == 1 {
 		return texts[0]
@@ -250,8 +253,8 @@ func newSet(tuples []Tuple) *Set {
 	return next
 }
 
-// Snapshot is what all nodes expose in one global state. A node that is down is not in it, but for what stays; one
-// that is cut off is.
+// Snapshot is what all nodes expose in one global state. A node that is down is not in it, but for
+// what stays; one that is cut off is.
 type Snapshot struct {
 	Sets    []*Set // by node
 	Up      []bool // likewise: its programs may run
@@ -265,7 +268,8 @@ type World interface {
 	Hash() hash.Hash
 	// Messages are those in flight.
 	Messages() []Message
-	// Timer is when a node's next timer is due, or ariadne.Never; not ok: it is not on, or has ended.
+	// Timer is when a node's next timer is due, or ariadne.Never; not ok: it is not on, or has
+	// ended.
 	Timer(ariadne.NodeID) (at ariadne.Time, ok bool)
 	// Clock is a node's own.
 	Clock(ariadne.NodeID) ariadne.Time

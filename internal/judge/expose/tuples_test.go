@@ -8,7 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestWhatIsExposed: tuples come with lines and go with others and with the node, and of a name and key there is one.
+// TestWhatIsExposed: tuples come with lines and go with others and with the node, and of a name and
+// key there is one.
 func TestWhatIsExposed(t *testing.T) {
 	sources := Sources{
 		{Name: "leader", Line: regexp.MustCompile(`leads term (?P<term>\d+)`), Until: regexp.MustCompile(`follows`)},

@@ -8,8 +8,8 @@ type Watch struct {
 	sets    map[ariadne.NodeID]*Set
 }
 
-// Step returns what of the node's tuples is another after a step: first those that are no more, then those that are new or have
-// other values, both in order of names and keys.
+// Step returns what of the node's tuples is another after a step: first those that are no more,
+// then those that are new or have other values, both in order of names and keys.
 func (w *Watch) Step(s *ariadne.Step) (gone, come []Tuple) {
 	id := s.Action.Node
 	before := w.sets[id]

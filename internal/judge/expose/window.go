@@ -6,8 +6,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Window is what a property sees of the snapshots before the present one: the last ones that differ in what it
-// reads. They follow from the order of the events that change that, and from nothing else.
+// Window is what a property sees of the snapshots before the present one: the last ones that differ
+// in what it reads. They follow from the order of the events that change that, and from nothing
+// else.
 type Window struct {
 	Names  []string // of tuples
 	Up     bool     // it reads which nodes are up

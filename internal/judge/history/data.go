@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// Data is a kind of data that clients' operations are about. Its states are texts, in one spelling each.
+// Data is a kind of data that clients' operations are about. Its states are texts, in one spelling
+// each.
 type Data struct {
 	Name, Doc string
 	// words are what clients may call operations.
@@ -19,13 +20,13 @@ type Data struct {
 	check func(o *operation) error
 	// first spells what it holds at first; nil: as it is written.
 	first func(initial string) (state string, err error)
-	// step is what an operation makes of a state; not ok: it cannot have come to this result there. Of one that is
-	// pending the result is not known.
+	// step is what an operation makes of a state; not ok: it cannot have come to this result there.
+	// Of one that is pending the result is not known.
 	step func(state string, o *operation) (next string, ok bool)
 }
 
-// staleRead is what an operation is called by which a client asks for what may be old: it counts where what clients see is sequential, and not where
-// it is to be up to date.
+// staleRead is what an operation is called by which a client asks for what may be old: it counts
+// where what clients see is sequential, and not where it is to be up to date.
 const staleRead = "stale-read"
 
 // Kinds are all kinds of data, by name.
@@ -114,8 +115,8 @@ func (d *Data) New(c Claim) (p Property, err error) {
 	return p, err
 }
 
-// Model is data by a model of the user's: what step makes of a state for an operation and its result. It is not
-// called from two goroutines at once. After an error nothing more is judged.
+// Model is data by a model of the user's: what step makes of a state for an operation and its
+// result. It is not called from two goroutines at once. After an error nothing more is judged.
 func Model(name string, step func(state, op, value, result string, pending bool) (next string, ok bool)) *Data {
 	return &Data{Name: name, step: func(state string, o *operation) (string, bool) {
 		return step(state, o.Op, o.Value, o.result, o.open())

@@ -14,9 +14,10 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// etcd is a connection to etcd: gRPC, which goes over HTTP/2, and etcd's own messages in it. Puts, gets and deletes of single keys are operations, and
-// so is each of a transaction. A request begins its operations when its message is whole, and the status behind the response, in a header of its own,
-// ends them.
+// etcd is a connection to etcd: gRPC, which goes over HTTP/2, and etcd's own messages in it. Puts,
+// gets and deletes of single keys are operations, and so is each of a transaction. A request begins
+// its operations when its message is whole, and the status behind the response, in a header of its
+// own, ends them.
 type etcd struct {
 	on       *connection
 	greeted  bool
@@ -53,8 +54,8 @@ const (
 	otherwise
 )
 
-// idle begin the names of methods that change no key's value and ask for none. Puts with leases are not understood, so that leases matter
-// to none.
+// idle begin the names of methods that change no key's value and ask for none. Puts with leases are
+// not understood, so that leases matter to none.
 var idle = []string{"/etcdserverpb.KV/Compact", "/etcdserverpb.Watch/", "/etcdserverpb.Lease/", "/etcdserverpb.Cluster/", "/etcdserverpb.Maintenance/", "/etcdserverpb.Auth/", "/grpc.health.", "/grpc.reflection."}
 
 // calls are the methods that are understood, by name.
@@ -83,8 +84,10 @@ func done(_ message, parts []part) ([]answer, error) {
 	return slices.Repeat([]answer{{kind: expose.Returned}}, len(parts)), nil
 }
 
-// refused are the statuses of gRPC with which etcd has changed nothing: an argument that is wrong, something that is not there, no permission, a state that
-// forbids it, a revision that is not there, a method that is not there, no authentication. Of others, as that the time is up, nobody knows.
+// refused are the statuses of gRPC with which etcd has changed nothing: an argument that is wrong,
+// something that is not there, no permission, a state that forbids it, a revision that is not
+// there, a method that is not there, no authentication. Of others, as that the time is up, nobody
+// knows.
 var refused = []string{"3", "5", "7", "9", "11", "12", "16"}
 
 // preface is what a client says first.
@@ -223,7 +226,8 @@ func (e *etcd) end(id uint32, a answer) {
 	delete(e.streams, id)
 }
 
-// whole takes a message of gRPC off the beginning of what a stream carries; nil: it is not whole yet.
+// whole takes a message of gRPC off the beginning of what a stream carries; nil: it is not whole
+// yet.
 func whole(b []byte) (*message, error) {
 	if len(b) < 5 {
 		return nil, nil
@@ -239,7 +243,8 @@ func whole(b []byte) (*message, error) {
 	return &m, nil
 }
 
-// rangeOf is a read. One of several keys, of an old revision or of what does not tell the value is none.
+// rangeOf is a read. One of several keys, of an old revision or of what does not tell the value is
+// none.
 func rangeOf(m message) (r request, err error) {
 	r.op = "get"
 	err = m.each(func(f field) error {
@@ -324,8 +329,8 @@ func deleteOf(m message) (r request, err error) {
 	return r, err
 }
 
-// txnOf are the operations of both branches of a transaction. Those of the one that is not taken will have failed. A put where the key had a
-// certain value, or was not there, is a cas.
+// txnOf are the operations of both branches of a transaction. Those of the one that is not taken
+// will have failed. A put where the key had a certain value, or was not there, is a cas.
 func txnOf(m message) (all []part, err error) {
 	var compares []message
 	place := map[branch]int{}
@@ -366,7 +371,8 @@ func txnOf(m message) (all []part, err error) {
 	return all, err
 }
 
-// equal is the value that a key must have by a comparison, which is one word; "": it is not there. Not ok: the comparison is another one.
+// equal is the value that a key must have by a comparison, which is one word; "": it is not there.
+// Not ok: the comparison is another one.
 func equal(m message) (key, value string, ok bool, err error) {
 	var result, target, number uint64
 	several := false

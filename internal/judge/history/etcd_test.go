@@ -175,7 +175,8 @@ var dialogues = []struct {
 	{calling(func(g *grpc) *grpc { // not there yet, by its revision
 		return g.ask(1, kvTxn, pb(1, pb(2, 1, 3, "x", 5, 0), 2, pb(2, pb(1, "x", 2, "1")))).tell(1, pb(2, 1, 3, pb(2, pb())), "0")
 	}), "a begins cas x 1;a ok", ""},
-	{calling(func(g *grpc) *grpc { // by a revision that nobody knows, or a value of two words: a write
+	// by a revision that nobody knows, or a value of two words: a write
+	{calling(func(g *grpc) *grpc {
 		return g.ask(1, kvTxn, pb(1, pb(2, 2, 3, "x", 6, 7), 2, pb(2, pb(1, "x", 2, "1")))).ask(3, kvTxn, cas("x", "1 2", "3"))
 	}), "a begins put x 1;a/1 begins put x 3;a/2 begins get x", ""},
 	{calling(func(g *grpc) *grpc { // another comparison, and another key
@@ -215,7 +216,8 @@ var dialogues = []struct {
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0b\x0c") }), "", "Put: field 1, which is not known"},
 }
 
-// TestEtcd: what clients and etcd say to each other tells of operations, in whichever pieces it comes.
+// TestEtcd: what clients and etcd say to each other tells of operations, in whichever pieces it
+// comes.
 func TestEtcd(t *testing.T) {
 	h := &expose.History{Wire: "etcd"}
 	for i, c := range dialogues {

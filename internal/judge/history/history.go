@@ -1,7 +1,9 @@
-// Package history says whether clients have seen what a single copy of the data could have shown them:
-// linearizability, by porcupine, sequential consistency, or that no read misses what was acknowledged.
+// Package history says whether clients have seen what a single copy of the data could have shown
+// them: linearizability, by porcupine, sequential consistency, or that no read misses what was
+// acknowledged.
 //
-// Read next: data.go, which data there are; internal/judge/expose/past.go, where the operations come from.
+// Read next: data.go, which data there are; internal/judge/expose/past.go, where the operations
+// come from.
 package history
 
 import (
@@ -32,8 +34,9 @@ type Level uint8
 const (
 	Linearizable Level = iota // all of it, and each operation happens between its beginning and its end
 	Sequential                // all of it, and each client's operations happen in their order
-	// Durable: each read by itself, with all operations that change something, whatever came of these. An operation that was
-	// acknowledged has happened when a later one begins: acknowledged writes survive.
+	// Durable: each read by itself, with all operations that change something, whatever came of
+	// these. An operation that was acknowledged has happened when a later one begins: acknowledged
+	// writes survive.
 	Durable
 )
 
@@ -60,8 +63,9 @@ type operation struct {
 // open: nobody knows, or asks, what came of it.
 func (o *operation) open() bool { return o.pending || o.ignored }
 
-// Broken says why no order of the operations explains what came of them, or "". Unknown: nobody knows
-// within the time. Names are the nodes'. An operation whose end is not known may have happened at any later time or never.
+// Broken says why no order of the operations explains what came of them, or "". Unknown: nobody
+// knows within the time. Names are the nodes'. An operation whose end is not known may have
+// happened at any later time or never.
 func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
 	keys := map[string][]operation{}
 	all, err := p.paired(events)
@@ -88,8 +92,8 @@ func (p *Property) Broken(events []expose.Event, names []string, limit time.Dura
 	return "", unknown, nil
 }
 
-// levels find operations, of one key, that nothing explains, by Level; nil: there are none. Events is how many there are of all
-// keys. Unknown: nobody knows within the time.
+// levels find operations, of one key, that nothing explains, by Level; nil: there are none. Events
+// is how many there are of all keys. Unknown: nobody knows within the time.
 var levels = [...]func(p *Property, all []operation, events int, limit time.Duration) (bad []operation, unknown bool){
 	Linearizable: (*Property).linearizable, Sequential: (*Property).sequential, Durable: (*Property).durable,
 }
@@ -166,7 +170,8 @@ func operations(all []operation, end int) (ops []porcupine.Operation) {
 	return ops
 }
 
-// shortest is what there was of the operations, so many events long, when they could first not be explained.
+// shortest is what there was of the operations, so many events long, when they could first not be
+// explained.
 func (p *Property) shortest(all []operation, events int, limit time.Duration) []operation {
 	n := sort.Search(events, func(n int) bool {
 		return porcupine.CheckOperationsTimeout(p.model(), operations(p.until(all, n), n), limit) == porcupine.Illegal

@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// parse reads a history: "0 write x 1" begins an operation of node 0, "0 ok", "0 ok 1" and "0 fail" end it.
+// parse reads a history: "0 write x 1" begins an operation of node 0, "0 ok", "0 ok 1" and "0 fail"
+// end it.
 func parse(lines ...string) (all []expose.Event) {
 	for _, l := range lines {
 		w := strings.Fields(l)
@@ -99,7 +100,8 @@ func TestData(t *testing.T) {
 		{"list", "", "0 append x a;0 ok;1 append x b;1 ok;1 read x;1 ok [a,b]", true},
 		{"list", "", "0 append x a;0 ok;1 append x b;1 ok;1 read x;1 ok b a", false},
 		{"queue", "", "0 enqueue x a;0 ok;0 push x b;0 ok;1 dequeue x;1 ok a;1 pop x;1 ok b;1 pop x;1 ok", true},
-		{"queue", "", "0 enqueue x a;0 ok;0 dequeue x;1 dequeue x;1 ok", true}, // the other one has it
+		// the other one has it
+		{"queue", "", "0 enqueue x a;0 ok;0 dequeue x;1 dequeue x;1 ok", true},
 		{"queue", "", "0 enqueue x a;0 ok;1 dequeue x;1 ok a;0 dequeue x;0 ok a", false},
 		{"queue", "z", "0 enqueue x a;0 ok;1 dequeue x;1 ok a", false},
 		{"bank", "a=5 b=5", "0 transfer x a b 3;0 ok;1 read x;1 ok {b=8 a=2}", true},
@@ -141,7 +143,8 @@ func TestSequential(t *testing.T) {
 		{"0 write x 1;0 ok;0 read x;0 ok", false}, // its own
 		{"0 read x;0 ok 1;1 write x 1;1 ok", true},
 		{"0 write x 1;1 read x;1 ok 1", true},
-		{"0 write x 1;0 write x 2;0 ok;1 read x;1 ok 2;1 read x;1 ok 1", true}, // the first came late
+		// the first came late
+		{"0 write x 1;0 write x 2;0 ok;1 read x;1 ok 2;1 read x;1 ok 1", true},
 		{"0 write x 1;0 ok;1 write x 2;1 ok;0 read x;0 ok 2;1 read x;1 ok 1", false},
 	} {
 		p := property(t, Claim{Of: "register", Level: Sequential})
@@ -158,8 +161,10 @@ func TestDurable(t *testing.T) {
 		of, history, want string // "": it does
 	}{
 		{"register", "0 write x 1;0 ok;1 read x;1 ok 1;1 read x;1 ok", `no order in which acknowledged operations are not lost of the 2 operations on x explains the last one, from which event to which: a write 1 (1-2), b read -> "" (5-6)`},
-		{"register", "0 write x 1;1 write x 2;0 ok;1 ok;1 read x;1 ok 1;1 read x;1 ok 2;1 read x;1 ok 1", ""}, // which came first nobody knows
-		{"register", "0 write x 1;0 ok;0 write x 2;1 read x;1 ok 1;1 read x;1 ok 2;1 read x;1 ok 1", ""},      // no answer
+		// which came first nobody knows
+		{"register", "0 write x 1;1 write x 2;0 ok;1 ok;1 read x;1 ok 1;1 read x;1 ok 2;1 read x;1 ok 1", ""},
+		// no answer
+		{"register", "0 write x 1;0 ok;0 write x 2;1 read x;1 ok 1;1 read x;1 ok 2;1 read x;1 ok 1", ""},
 		{"register", "0 write x 1;0 ok;0 write x 2;0 ok;1 read x;1 ok 1", `no order in which acknowledged operations are not lost of the 3 operations on x explains the last one, from which event to which: a write 1 (1-2), a write 2 (3-4), b read -> "1" (5-6)`},
 		{"register", "0 write x 1;0 fail;1 read x;1 ok", ""},
 		{"counter", "0 add x;0 ok 7;0 add x;0 ok;1 read x;1 ok 2", ""},
@@ -167,7 +172,8 @@ func TestDurable(t *testing.T) {
 		{"set", "0 add x 1;0 ok;0 add x 2;0 ok;1 contains x 1;1 ok true;1 read x;1 ok 2 1", ""},
 		{"set", "0 add x 1;0 ok;0 add x 2;0 ok;1 read x;1 ok 2", `no order in which acknowledged operations are not lost of the 3 operations on x explains the last one, from which event to which: a add 1 (1-2), a add 2 (3-4), b read -> "2" (5-6)`},
 		{"list", "0 append x 1;1 append x 2;0 ok;1 ok;1 read x;1 ok 2 1", ""},
-		{"register", "0 cas x 1 2;1 read x;1 ok;1 write x 1;1 ok;0 ok", ""}, // what the cas needs came behind the read
+		// what the cas needs came behind the read
+		{"register", "0 cas x 1 2;1 read x;1 ok;1 write x 1;1 ok;0 ok", ""},
 		{"register", "0 cas x 1 2;1 read x;0 ok;1 ok", `no order in which acknowledged operations are not lost of the 2 operations on x explains the last one, from which event to which: a cas 1 2 (1-3), b read -> "" (2-4)`},
 	} {
 		p := property(t, Claim{Of: c.of, Level: Durable})
@@ -181,7 +187,8 @@ func TestDurable(t *testing.T) {
 	}
 }
 
-// drawn are operations of each kind of data as clients may call them, and what may come of them; %d is a number.
+// drawn are operations of each kind of data as clients may call them, and what may come of them; %d
+// is a number.
 var drawn = map[string]struct{ ops, results []string }{
 	"register": {[]string{"read x", "read x", "write x %d", "cas x %d %d", "del x"}, []string{"%d"}},
 	"counter":  {[]string{"read x", "add x %d", "incr x"}, []string{"%d", ""}},

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// frames reads the frames of HTTP/2 that go one way over a connection. What headers mean depends on those before (HPACK).
+// frames reads the frames of HTTP/2 that go one way over a connection. What headers mean depends on
+// those before (HPACK).
 type frames struct {
 	in     bytes.Reader
 	framer *http2.Framer
@@ -25,7 +26,8 @@ func newFrames() *frames {
 	return f
 }
 
-// take takes off the beginning of b all frames that are whole, n bytes, until see fails. Headers count as one frame.
+// take takes off the beginning of b all frames that are whole, n bytes, until see fails. Headers
+// count as one frame.
 func (f *frames) take(b []byte, see func(http2.Frame) error) (n int, err error) {
 	for {
 		size := wholeFrame(b[n:])
@@ -47,7 +49,8 @@ func (f *frames) take(b []byte, see func(http2.Frame) error) (n int, err error) 
 	}
 }
 
-// wholeFrame is how long the first frame is, with the continuations of its headers; 0: it is not whole yet.
+// wholeFrame is how long the first frame is, with the continuations of its headers; 0: it is not
+// whole yet.
 func wholeFrame(b []byte) (size int) {
 	in := bytes.NewReader(b)
 	for {

@@ -2,7 +2,8 @@ package history
 
 import "net/http"
 
-// What one message says by itself: whoever looks at a message in flight has no connection to put it together with others.
+// What one message says by itself: whoever looks at a message in flight has no connection to put it
+// together with others.
 
 // Texts is a value in RESP: a text, or a list of values.
 type Texts struct {
@@ -42,7 +43,8 @@ type Part struct {
 	Body           string
 }
 
-// Parts are those of which a message consists; not ok: it is no row of whole requests and responses.
+// Parts are those of which a message consists; not ok: it is no row of whole requests and
+// responses.
 func Parts(message []byte) (all []Part, ok bool) {
 	for len(message) > 0 {
 		q, body, n, err := readRequest(message)

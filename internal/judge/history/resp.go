@@ -43,7 +43,8 @@ var commands = map[string]command{
 var quiet = []string{"ping", "hello", "client", "command", "info", "config", "auth", "role", "wait", "cluster", "readonly", "readwrite", "asking", "echo", "quit", "dbsize", "exists", "ttl", "pttl", "type",
 	"time", "sentinel", "memory", "lastsave", "bgsave", "save", "replicaof", "slaveof", "failover"}
 
-// refusals begin errors of commands that were not carried out. Others that are called ERR may come from a proxy, which does not know.
+// refusals begin errors of commands that were not carried out. Others that are called ERR may come
+// from a proxy, which does not know.
 var refusals = []string{"ERR unknown", "ERR wrong number", "ERR value is not", "ERR increment or decrement", "ERR syntax", "ERR max number of clients", "ERR operation not permitted", "ERR string exceeds", "ERR Protocol error",
 	"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "READONLY", "LOADING", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "NOAUTH", "NOPERM", "BUSY", "NOPROTO", "WRONGPASS"}
 
@@ -139,7 +140,8 @@ type reply struct {
 	list []reply // of arrays, sets and maps
 }
 
-// parseRESP takes a value off the beginning of b, which is not empty; n is how many bytes it is, 0: it is not whole yet.
+// parseRESP takes a value off the beginning of b, which is not empty; n is how many bytes it is, 0:
+// it is not whole yet.
 func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 	if depth > 8 {
 		return v, 0, errors.New("a value of too many levels")

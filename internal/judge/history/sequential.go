@@ -5,8 +5,9 @@ import (
 	"time"
 )
 
-// sequential returns the operations, of one key, unless they could come of one copy of the data on which those of each client
-// happen in their order, whatever the clock says: sequential consistency.
+// sequential returns the operations, of one key, unless they could come of one copy of the data on
+// which those of each client happen in their order, whatever the clock says: sequential
+// consistency.
 func (p *Property) sequential(all []operation, _ int, limit time.Duration) (bad []operation, unknown bool) {
 	s := search{Property: p, tried: map[string]bool{}, until: time.Now().Add(limit)}
 	type client struct {
@@ -35,7 +36,8 @@ func (p *Property) sequential(all []operation, _ int, limit time.Duration) (bad 
 	return all, false
 }
 
-// search is one for an order. What was tried before, by how far clients have come and the state of the data, is not tried again.
+// search is one for an order. What was tried before, by how far clients have come and the state of
+// the data, is not tried again.
 type search struct {
 	*Property
 	clients [][]operation

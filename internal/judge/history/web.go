@@ -14,8 +14,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 )
 
-// web is HTTP. A request is a line as in "PUT /v1/kv/x?cas=1 BODY", a response one as in "200 BODY", and the expressions of the history say
-// what these mean. A body of JSON is spelled without spaces, its names in order.
+// web is HTTP. A request is a line as in "PUT /v1/kv/x?cas=1 BODY", a response one as in "200
+// BODY", and the expressions of the history say what these mean. A body of JSON is spelled without
+// spaces, its names in order.
 type web struct{ *expose.History }
 
 func (w web) request(sent []byte) (r request, n int, err error) {
@@ -60,7 +61,8 @@ func (w web) response(received []byte, to *request, closed bool) (a answer, n in
 	return a, n, nil
 }
 
-// readRequest takes the first request off what a client has sent, which is not empty; n is how many bytes it is, 0: it is not whole yet.
+// readRequest takes the first request off what a client has sent, which is not empty; n is how many
+// bytes it is, 0: it is not whole yet.
 func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
 	// RFC 9112, section 2.2: empty lines before a request are passed over.
 	if lead := len(sent) - len(bytes.TrimLeft(sent, "\r\n")); lead > 0 && lead < len(sent) {
@@ -91,7 +93,8 @@ func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
 	return q, body, len(sent) - source.Len() - in.Buffered(), nil
 }
 
-// readResponse takes off what a client was sent the response to a request by a method. closed: nothing more comes.
+// readResponse takes off what a client was sent the response to a request by a method. closed:
+// nothing more comes.
 func readResponse(received []byte, method string, closed bool) (q *http.Response, body []byte, n int, err error) {
 	if !bytes.HasPrefix([]byte("HTTP/1."), received[:min(len(received), 7)]) {
 		return nil, nil, 0, fmt.Errorf("%q is no response", short(string(received)))

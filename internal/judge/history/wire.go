@@ -9,14 +9,16 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 )
 
-// What clients and servers say to each other tells of operations, too: a request begins one when its last byte is sent, and ends it when
-// the last byte of its response is delivered. So clients need write no lines.
+// What clients and servers say to each other tells of operations, too: a request begins one when
+// its last byte is sent, and ends it when the last byte of its response is delivered. So clients
+// need write no lines.
 
 // Protocol is one that connections may speak.
 type Protocol struct {
 	Name string
 	Port int // to which connections go unless the spec says otherwise
-	// Lines: the expressions of the history say which requests are operations. Else Of, as in "the commands of Redis", do.
+	// Lines: the expressions of the history say which requests are operations. Else Of, as in "the
+	// commands of Redis", do.
 	Lines bool
 	Of    string
 	open  func(h *expose.History, c *connection) conversation
@@ -66,8 +68,9 @@ type answer struct {
 	value string
 }
 
-// Operations are the beginnings and ends of operations of an execution's events: those themselves, or, where these are what went over
-// connections (expose.History.Wire), what it tells. The error says what was not understood.
+// Operations are the beginnings and ends of operations of an execution's events: those themselves,
+// or, where these are what went over connections (expose.History.Wire), what it tells. The error
+// says what was not understood.
 //
 // Each connection is a client, or several when it has several requests under way.
 func Operations(h *expose.History, events []expose.Event) (all []expose.Event, err error) {
@@ -157,7 +160,8 @@ func (c *connection) hear(closed bool) error {
 	return err
 }
 
-// begin begins an operation, and returns in which slot: of the so many-th client of the connection; -1: it does not count.
+// begin begins an operation, and returns in which slot: of the so many-th client of the
+// connection; -1: it does not count.
 func (c *connection) begin(r request) (slot int) {
 	if r.op == "" {
 		return -1
@@ -196,9 +200,11 @@ func (c *connection) enter(slot int, e expose.Event) {
 
 // protocol takes requests and responses that come in the same order.
 type protocol interface {
-	// request takes the first one off what a client has sent; n is how many bytes it is, 0: it is not whole yet.
+	// request takes the first one off what a client has sent; n is how many bytes it is, 0: it is
+	// not whole yet.
 	request(sent []byte) (r request, n int, err error)
-	// response takes off what a client was sent the response to a request. closed: nothing more comes.
+	// response takes off what a client was sent the response to a request. closed: nothing more
+	// comes.
 	response(received []byte, to *request, closed bool) (a answer, n int, err error)
 }
 

@@ -14,7 +14,8 @@ var kvHTTP = &expose.History{Wire: "http", Port: 80,
 	Invoke: regexp.MustCompile(`^(?P<op>PUT|GET) /kv/(?P<key>\w+)(?: \{"value":"(?P<value>\w*)"\})?$`),
 	OK:     regexp.MustCompile(`^200(?: \{"value":"(?P<value>\w*)"\})?`), Fail: regexp.MustCompile(`^4`)}
 
-// talk is what goes over connections: "c>" sent, "c<" received, "c." closed, "c+" opened, "!" the node is gone; c names the connection.
+// talk is what goes over connections: "c>" sent, "c<" received, "c." closed, "c+" opened, "!" the
+// node is gone; c names the connection.
 func talk(lines ...string) (all []expose.Event) {
 	for _, l := range lines {
 		e := expose.Event{Client: l[:1], Value: strings.NewReplacer(`\r`, "\r", `\n`, "\n", "|", "\r\n").Replace(l[min(len(l), 2):])}
@@ -51,11 +52,13 @@ var conversations = []struct {
 }{
 	{"resp", []string{"a>*3|$3|SET|$1|x|$3|a b|", "a<+OK|", "a>*2|$3|get|$1|x|", "a<$3|a b|"}, "a begins set x a b;a ok;a begins get x;a ok a b", ""},
 	{"resp", []string{"a>*2|$3|get|$1|x|", "a<$-1|", "a>GET x\\n", "a<_|"}, "a begins get x;a ok;a begins get x;a ok", ""},
-	{"resp", []string{"a>*2|$4|incr|$1|x|*2|$3|get|$1|x|", "a<:1|$1|1|"}, "a begins incr x 1;a/1 begins get x;a ok 1;a/1 ok 1", ""}, // at once
+	// at once
+	{"resp", []string{"a>*2|$4|incr|$1|x|*2|$3|get|$1|x|", "a<:1|$1|1|"}, "a begins incr x 1;a/1 begins get x;a ok 1;a/1 ok 1", ""},
 	{"resp", []string{"a>*3|$6|decrby|$1|x|$1|3|", "a<-READONLY no|"}, "a begins decrby x -3;a fail", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-UNKNOWN|"}, "a begins set x 1;a gone", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-ERR syntax error|"}, "a begins set x 1;a fail", ""},
-	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-ERR Connection timed out|"}, "a begins set x 1;a gone", ""}, // a proxy's
+	// a proxy's
+	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a<-ERR Connection timed out|"}, "a begins set x 1;a gone", ""},
 	{"resp", []string{"a>*3|$6|CLIENT|$5|REPLY|$3|OFF|"}, "", "CLIENT REPLY"},
 	{"resp", []string{"a>*1|$4|PING|*2|$3|get|$1|x|", "a<+PONG|$1|1|"}, "a begins get x;a ok 1", ""},
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "a.", "a+", "a>*2|$3|get|$1|x|", "a<$1|1|"}, "a begins set x 1;a gone;a begins get x;a ok 1", ""},
@@ -72,7 +75,8 @@ var conversations = []struct {
 	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a."}, "a begins get x;a ok 2", ""},
 	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||GET /kv/y HTTP/1.1|Host: s||", "a<HTTP/1.1 404 No|Content-Length: 0||HTTP/1.1 500 Oh|Content-Length: 0||"}, "a begins get x;a/1 begins get y;a fail;a/1 gone", ""},
 	{"http", []string{`a>PUT /kv/x HTTP/1.1|Host: s|Expect: 100-continue|Content-Length: 13||`, "a<HTTP/1.1 100 Continue||", `a>{"value":"1"}`, "a<HTTP/1.1 200 OK|Content-Length: 0||"}, "a begins put x 1;a ok", ""},
-	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a.reset"}, "a begins get x;a gone", ""}, // there may have been more
+	// there may have been more
+	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a.reset"}, "a begins get x;a gone", ""},
 	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Encoding: gzip|Content-Length: 2||\x1f\x8b"}, "", "a body with Content-Encoding: gzip"},
 	{"http", []string{"a>GET /x HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Encoding: gzip|Content-Length: 2||\x1f\x8b"}, "", ""},
 	{"http", []string{"a>PUT /kv/x HTTP/1.1|Host: s|Content-Encoding: br|Content-Length: 2||\x1f\x8b"}, "", "a body with Content-Encoding: br"},

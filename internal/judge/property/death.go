@@ -9,9 +9,9 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Death finds commands that a signal killed or that ended with a status other
-// than 0, on nodes that may not fail, and such of those that look at what a fault has left. A command that ends with 0 is fine: it may
-// have left a daemon behind.
+// Death finds commands that a signal killed or that ended with a status other than 0, on nodes that
+// may not fail, and such of those that look at what a fault has left. A command that ends with 0 is
+// fine: it may have left a daemon behind.
 type Death struct{ Nodes []Subject }
 
 // Step implements Check.
@@ -41,9 +41,10 @@ func command(n *Subject, i int) string {
 	return n.Commands[i]
 }
 
-// LastWords is the line that tells best why a program died, of those that it wrote in its last step to standard error
-// or else to standard output: the first that says that it ends, or else that something is wrong; else the last
-// line of standard error. Lines that a log calls harmless say neither.
+// LastWords is the line that tells best why a program died, of those that it wrote in its last step
+// to standard error or else to standard output: the first that says that it ends, or else that
+// something is wrong; else the last line of standard error. Lines that a log calls harmless say
+// neither.
 func LastWords(logs []ariadne.LogLine) string {
 	last := ""
 	for _, stream := range []int{2, 1} {

@@ -7,7 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Number says that what a predicate's expression gives is a number, or None where there is none, and between what bounds it must stay.
+// Number says that what a predicate's expression gives is a number, or None where there is none,
+// and between what bounds it must stay.
 type Number struct {
 	Most  *float64 `json:"at_most,omitempty"`  // nil: no bound
 	Least *float64 `json:"at_least,omitempty"` // likewise

@@ -2,13 +2,14 @@ package property
 
 import "time"
 
-// Predicate is something that must hold in global states, of what the nodes expose in them: an expression
-// in Starlark, in which names are those of what is exposed (internal/judge).
+// Predicate is something that must hold in global states, of what the nodes expose in them: an
+// expression in Starlark, in which names are those of what is exposed (internal/judge).
 type Predicate struct {
 	Name string
 	Form Form
 	Expr string
-	// Number, when not nil: Expr is a number that must be within bounds in every state. Form is Always.
+	// Number, when not nil: Expr is a number that must be within bounds in every state. Form is
+	// Always.
 	Number *Number
 	// Window is how many earlier snapshots Expr sees.
 	Window int
@@ -18,7 +19,8 @@ type Predicate struct {
 // Kind is that of the violation of a property. The message begins with its name.
 const Kind = "property"
 
-// Final is the kind of the violation that a command finds in what the nodes of an ended execution leave (space.Final).
+// Final is the kind of the violation that a command finds in what the nodes of an ended execution
+// leave (space.Final).
 const Final = "finally"
 
 // Form says when a predicate must be true.
@@ -37,11 +39,13 @@ var Forms = []string{"always", "never", "finally"}
 // OwnNames are what expressions read that no node exposes: nothing that nodes expose is called so.
 var OwnNames = []string{"clocks", "earlier", "messages", "nodes", "pending", "timers", "up"}
 
-// Goal is something that must happen (a liveness property): what must be true again and again, or once
-// something else was.
+// Goal is something that must happen (a liveness property): what must be true again and again, or
+// once something else was.
 type Goal struct {
 	Name string
-	When string // an expression like those of predicates: what it follows from; "": Expr must always become true again
+	// an expression like those of predicates: what it follows from; "": Expr must always become
+	// true again
+	When string
 	Expr string // what must become true
 	// Within is the virtual time by which it must, without further faults; 0: some time.
 	Within time.Duration

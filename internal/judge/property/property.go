@@ -2,14 +2,14 @@
 // misbehaved: one file per kind of check. A check sees steps and how the
 // execution ended, never the world, and finds values, never errors.
 //
-// Invariants: a check's verdict is a function of the steps it was shown, so that a
-// replay comes to the same one. What it says of a step depends on that step alone, and
-// what it says of the end on what each node has done, not on how the steps of different
-// nodes lay between each other, and of a node that was down on what it has done since. Searches in memory rely on that: they show each
-// transition once, and do not go on from a state that another path has reached (its
-// nodes have done the same, or what is left of them is the same: ariadne.Output.Content). A check that looks at the order of events of different
-// nodes would have to be a part of the state, as the automaton of a temporal property
-// is in SPIN.
+// Invariants: a check's verdict is a function of the steps it was shown, so that a replay comes to
+// the same one. What it says of a step depends on that step alone, and what it says of the end on
+// what each node has done, not on how the steps of different nodes lay between each other, and of a
+// node that was down on what it has done since. Searches in memory rely on that: they show each
+// transition once, and do not go on from a state that another path has reached (its nodes have done
+// the same, or what is left of them is the same: ariadne.Output.Content). A check that looks at the
+// order of events of different nodes would have to be a part of the state, as the automaton of a
+// temporal property is in SPIN.
 //
 // Read next: death.go; internal/explore/search, which shows them the steps.
 package property
@@ -40,7 +40,8 @@ type End struct {
 type Subject struct {
 	Name     string
 	Commands []string // as the spec has them
-	// Checkers are the last so many of Commands: they look at what a fault has left, and may not fail.
+	// Checkers are the last so many of Commands: they look at what a fault has left, and may not
+	// fail.
 	Checkers int
 	MayFail  bool
 	Client   bool
@@ -53,7 +54,8 @@ func Generic(nodes []Subject) []Check {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// Masked is what of a violation's message others that count as the same have as well: all but its numbers, and of a property the name.
+// Masked is what of a violation's message others that count as the same have as well: all but its
+// numbers, and of a property the name.
 func Masked(kind, message string) string {
 	if kind == Kind || IsLiveness(kind) {
 		message, _, _ = strings.Cut(message, ": ")

@@ -7,8 +7,9 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Sanitizer finds reports of tools that look for errors of memory and threads while a program runs: the sanitizers of GCC and
-// Clang, Go's race detector, Valgrind. Most of these go on behind a report, and a server that never ends has no status to tell.
+// Sanitizer finds reports of tools that look for errors of memory and threads while a program runs:
+// the sanitizers of GCC and Clang, Go's race detector, Valgrind. Most of these go on behind a
+// report, and a server that never ends has no status to tell.
 type Sanitizer struct{}
 
 // mark is a text that each first line of a tool's reports has, and line what it is like.

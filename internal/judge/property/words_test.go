@@ -6,8 +6,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// TestLastWords: what a program says as it ends comes before what it says of other troubles, and what a log calls harmless says
-// nothing of its end.
+// TestLastWords: what a program says as it ends comes before what it says of other troubles, and
+// what a log calls harmless says nothing of its end.
 func TestLastWords(t *testing.T) {
 	type lines []ariadne.LogLine
 	err := func(text string) ariadne.LogLine { return ariadne.LogLine{Stream: 2, Text: text} }

@@ -45,8 +45,8 @@ var messageAttrs = Attributes[*Message]{
 	"delayed":  func(m *Message) starlark.Value { return starlark.Bool(m.Delayed) },
 }
 
-// Says is what a message says: the fields of an application event, which is an object of JSON, and what decoders make of
-// another. It is found out when somebody asks.
+// Says is what a message says: the fields of an application event, which is an object of JSON, and
+// what decoders make of another. It is found out when somebody asks.
 type Says struct{ event starlark.StringDict }
 
 // Names are the attributes by which a message, or nil, says something, with others, in order.
@@ -92,7 +92,8 @@ func (s *Says) fields(m *ariadne.Message) starlark.StringDict {
 	return s.event
 }
 
-// decoders take apart what a message says, which has no other message's bytes; nil: it does not say such a thing.
+// decoders take apart what a message says, which has no other message's bytes; nil: it does not say
+// such a thing.
 var decoders = map[string]func(text []byte) starlark.Value{
 	"json": func(text []byte) starlark.Value {
 		thread := &starlark.Thread{}

@@ -1,10 +1,12 @@
-// Package script runs functions of users in Starlark, within bounds, and has the values that they see.
+// Package script runs functions of users in Starlark, within bounds, and has the values that they
+// see.
 //
-// Starlark has no clock, no randomness and no input, a script's globals cannot be
-// changed once it is loaded, and what a function is given it may only look at: so
-// a function's result follows from its arguments. Each call may take MaxSteps steps and MaxMemory bytes.
+// Starlark has no clock, no randomness and no input, a script's globals cannot be changed once it
+// is loaded, and what a function is given it may only look at: so a function's result follows from
+// its arguments. Each call may take MaxSteps steps and MaxMemory bytes.
 //
-// Read next: internal/judge, whose functions say what must hold, and internal/explore/steer, whose functions say what to try next.
+// Read next: internal/judge, whose functions say what must hold, and internal/explore/steer, whose
+// functions say what to try next.
 package script
 
 import (
@@ -42,7 +44,8 @@ var options = &syntax.FileOptions{Set: true, While: true, TopLevelControl: true}
 // ParseExpr parses an expression of the text of a file.
 func ParseExpr(path, text string) (syntax.Expr, error) { return options.ParseExpr(path, text, 0) }
 
-// Exec executes a script, which may use what is known beforehand, with all that may take much memory guarded.
+// Exec executes a script, which may use what is known beforehand, with all that may take much
+// memory guarded.
 func Exec(thread *starlark.Thread, path string, src any, known starlark.StringDict) (starlark.StringDict, error) {
 	f, err := options.Parse(path, src, 0)
 	if err != nil {
@@ -96,7 +99,8 @@ func Located(path string, err error) *Error {
 	return &Error{Pos: path, Text: text}
 }
 
-// NewThread returns what one goroutine calls functions on. print, when not nil, is told the lines that they print.
+// NewThread returns what one goroutine calls functions on. print, when not nil, is told the lines
+// that they print.
 func NewThread(name string, print func(line string)) *starlark.Thread {
 	t := &starlark.Thread{Name: name, Print: func(_ *starlark.Thread, line string) {
 		if print != nil {

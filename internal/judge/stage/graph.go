@@ -21,7 +21,8 @@ type Bad struct {
 
 func (b *Bad) Error() string { return fmt.Sprintf("stage %q: %s", b.Stage.Name, b.Text) }
 
-// NewGraph makes a graph of stages, where nodes expose what has the names for which exposes is true. Its error is a *Bad.
+// NewGraph makes a graph of stages, where nodes expose what has the names for which exposes is
+// true. Its error is a *Bad.
 func NewGraph(stages []Stage, exposes func(name string) bool) (*Graph, error) {
 	g := &Graph{index: map[string]int{}}
 	by := map[string]*Stage{}
@@ -85,7 +86,8 @@ func (g *Graph) Has(name string) bool {
 	return ok
 }
 
-// Reads are the names of what nodes expose of which the tuples of a name depend: what stages read, or the name itself.
+// Reads are the names of what nodes expose of which the tuples of a name depend: what stages read,
+// or the name itself.
 func (g *Graph) Reads(name string) []string {
 	if !g.Has(name) {
 		return []string{name}

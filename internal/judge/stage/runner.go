@@ -14,8 +14,8 @@ import (
 type Calls interface {
 	// Execute makes a stage's tuples of those that it reads, a list for each of Stage.Of.
 	Execute(stage int, of [][]*Tuple) ([]*Tuple, error)
-	// Change makes them of what it has made of other tuples, and of what there is now and was not then, and the other way
-	// round.
+	// Change makes them of what it has made of other tuples, and of what there is now and was not
+	// then, and the other way round.
 	Change(stage int, before []*Tuple, added, removed [][]*Tuple) ([]*Tuple, error)
 	// Wrong is an error that says where what is bad stands.
 	Wrong(*Bad) error
@@ -26,7 +26,8 @@ type Runner struct {
 	graph *Graph
 	nodes []string // names
 	calls Calls
-	// share is of what is computed by what has changed: so much of it, from 0 to 1, is computed without as well, and compared.
+	// share is of what is computed by what has changed: so much of it, from 0 to 1, is computed
+	// without as well, and compared.
 	share  float64
 	parts  map[held]map[string]*list
 	inside int      // tuples in parts
@@ -66,15 +67,16 @@ type made struct {
 	out []*Tuple
 }
 
-// What is remembered at most: sets of what nodes expose, and tuples that a stage has made; and how much that is computed by what has changed
-// is compared at first.
+// What is remembered at most: sets of what nodes expose, and tuples that a stage has made; and how
+// much that is computed by what has changed is compared at first.
 const (
 	maxParts      = 1 << 14
 	maxHeld       = 1 << 18
 	firstCompared = 64
 )
 
-// Share is of what is computed by what has changed, if nobody asks for more: so much is computed without as well.
+// Share is of what is computed by what has changed, if nobody asks for more: so much is computed
+// without as well.
 const Share = 1. / 16
 
 // NewRunner returns what runs a graph for nodes with names.
@@ -245,7 +247,8 @@ func (r *Runner) key(i int, key string, of [][]*Tuple) ([]*Tuple, error) {
 	return out, nil
 }
 
-// compute calls the stage's functions. last is what was made of other tuples, or nil; h stands for these.
+// compute calls the stage's functions. last is what was made of other tuples, or nil; h stands for
+// these.
 func (r *Runner) compute(i int, key string, last *made, of [][]*Tuple, size int, h hash.Hash) ([]*Tuple, error) {
 	s := &r.graph.Stages[i]
 	execute := func() ([]*Tuple, error) {
@@ -291,7 +294,8 @@ func (r *Runner) compares(i int, h hash.Hash) bool {
 func (s *Stage) made(key string, tuples []*Tuple) []*Tuple {
 	tuples = slices.Clone(tuples)
 	for i := range tuples {
-		t := &Tuple{Node: tuples[i].Node, Tuple: tuples[i].Tuple} // what it was given may be somebody else's
+		// what it was given may be somebody else's
+		t := &Tuple{Node: tuples[i].Node, Tuple: tuples[i].Tuple}
 		tuples[i] = t
 		if t.Name, t.Stays = s.Name, false; t.Key == "" {
 			t.Key = key

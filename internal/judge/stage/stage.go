@@ -1,13 +1,14 @@
-// Package stage makes tuples of tuples, as the predicates of D3S do (Liu and others, NSDI 2008, sections 2.3 to 2.5): a
-// graph of functions, each of which reads what nodes expose and what other stages make of it. What a stage makes
-// is one more list of tuples, for whoever reads what nodes expose.
+// Package stage makes tuples of tuples, as the predicates of D3S do (Liu and others, NSDI 2008,
+// sections 2.3 to 2.5): a graph of functions, each of which reads what nodes expose and what other
+// stages make of it. What a stage makes is one more list of tuples, for whoever reads what nodes
+// expose.
 //
 // It knows neither who judges by these tuples nor in which language the functions are written.
 //
-// Invariant: what a stage makes is a function of the tuples that it reads. A stage with a key is a function of those of
-// each key alone. So what it has made once is remembered by these, and how one came to a snapshot is no matter, also to a
-// stage that computes by what has changed: it begins with what it made of other tuples, and comes to what it would make of
-// these without.
+// Invariant: what a stage makes is a function of the tuples that it reads. A stage with a key is a
+// function of those of each key alone. So what it has made once is remembered by these, and how one
+// came to a snapshot is no matter, also to a stage that computes by what has changed: it begins
+// with what it made of other tuples, and comes to what it would make of these without.
 //
 // Read next: graph.go; then internal/judge/stages.go, where the functions are Starlark.
 package stage
@@ -26,11 +27,11 @@ import (
 type Stage struct {
 	Name string
 	Of   []string // names of what nodes expose, or of stages
-	// Key are the fields by which tuples are told apart: the stage's functions are called for each value of these, with the tuples that
-	// have it. nil: they are called once, with all.
+	// Key are the fields by which tuples are told apart: the stage's functions are called for each
+	// value of these, with the tuples that have it. nil: they are called once, with all.
 	Key []string
-	// Execute and Change are the names of functions: what makes its tuples of those that it reads, and, unless "", what makes them
-	// of those that it has made of others, and of how these differ.
+	// Execute and Change are the names of functions: what makes its tuples of those that it reads,
+	// and, unless "", what makes them of those that it has made of others, and of how these differ.
 	Execute, Change string
 	Line            int // of the spec
 }
@@ -53,7 +54,8 @@ func (t *Tuple) String() string {
 // OwnFields are names of what tuples have beside the fields of their sources.
 var OwnFields = []string{"node", "key", "value"}
 
-// Field is the text of a field, or of the node, the key or the last value; not ok: there is none of this name.
+// Field is the text of a field, or of the node, the key or the last value; not ok: there is none of
+// this name.
 func (t *Tuple) Field(name string) (text string, ok bool) {
 	if i := slices.Index(t.Fields, name); i >= 0 && name != "" {
 		return t.Values[i], true

@@ -13,7 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sums are stages in Go: per makes a sum of the values of each key of what a and b expose, and total the sum of these.
+// sums are stages in Go: per makes a sum of the values of each key of what a and b expose, and
+// total the sum of these.
 type sums struct {
 	wrong    int // where not 0, per's Change is, at sums that it divides
 	executed int
@@ -98,8 +99,9 @@ func direct(sets []*expose.Set) (per map[string]int, total int) {
 	return per, total
 }
 
-// TestStages: in whatever order snapshots are looked at, and again and again, stages make of each what it says; and call their functions
-// only when they read something that they have not read before.
+// TestStages: in whatever order snapshots are looked at, and again and again, stages make of each
+// what it says; and call their functions only when they read something that they have not read
+// before.
 func TestStages(t *testing.T) {
 	changed := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -175,7 +177,8 @@ func TestOtherTuples(t *testing.T) {
 	}
 }
 
-// TestWrongChange: a Change that does not come to what Execute does is found, also where only some are compared; and what is compared is never wrong.
+// TestWrongChange: a Change that does not come to what Execute does is found, also where only some
+// are compared; and what is compared is never wrong.
 func TestWrongChange(t *testing.T) {
 	found := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -1,5 +1,6 @@
-// Package debuginfo finds functions of programs by their debug information (DWARF), what their parameters are
-// where they begin, and what they return where they end: in which registers and where in memory, and of which types.
+// Package debuginfo finds functions of programs by their debug information (DWARF), what their
+// parameters are where they begin, and what they return where they end: in which registers and
+// where in memory, and of which types.
 //
 // It looks at files alone. Who stops a program there gives it registers and memory (Machine).
 //
@@ -27,13 +28,13 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/regnum"
 )
 
-// Query is a function, and what is wanted of its parameters: expressions like "r.state.term", which go through
-// pointers. With Returns it is wanted where the function returns: parameters are then as they were when it was called, what
-// they point to as it is then; "result", "result1" and so on, or their names, are what it returns; and "old(r.state.term)"
-// is what it was when it was called.
+// Query is a function, and what is wanted of its parameters: expressions like "r.state.term", which
+// go through pointers. With Returns it is wanted where the function returns: parameters are then as
+// they were when it was called, what they point to as it is then; "result", "result1" and so on, or
+// their names, are what it returns; and "old(r.state.term)" is what it was when it was called.
 //
-// Or it is a variable, "main.server.peers", or a part of one, and what is wanted of that: expressions like "term", or all of
-// it when there are none.
+// Or it is a variable, "main.server.peers", or a part of one, and what is wanted of that:
+// expressions like "term", or all of it when there are none.
 type Query struct {
 	Function string
 	Variable string
@@ -53,8 +54,9 @@ const (
 	Copied // a copy of the function begins that the compiler has put into another one, and whose end is not found
 )
 
-// Site is where a function begins, once its parameters are where they can be read, or where a copy of it does
-// that the compiler has put into another function; or where it ends; or where a variable is.
+// Site is where a function begins, once its parameters are where they can be read, or where a copy
+// of it does that the compiler has put into another function; or where it ends; or where a variable
+// is.
 type Site struct {
 	Query  int    // its place in the list
 	Addr   uint64 // in the file's own addresses
@@ -65,10 +67,10 @@ type Site struct {
 	base   []byte // the frame's base, a location expression
 }
 
-// Sites are the places of each function in a program. A program without debug information, or without a function,
-// has none; an expression that does not fit the function is an error. With an error that wraps ErrSeveral comes
-// what was found of the others. separate opens a file of debug information
-// by the program's build id; it may be nil.
+// Sites are the places of each function in a program. A program without debug information, or
+// without a function, has none; an expression that does not fit the function is an error. With an
+// error that wraps ErrSeveral comes what was found of the others. separate opens a file of debug
+// information by the program's build id; it may be nil.
 func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	code := f
 	f, closed, err := described(f)
@@ -97,8 +99,8 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	return all, cmp.Or(err, p.ambiguous)
 }
 
-// described is the file that has a program's debug information: itself, or the one that distributions keep apart.
-// nil: there is none.
+// described is the file that has a program's debug information: itself, or the one that
+// distributions keep apart. nil: there is none.
 func described(f *elf.File) (*elf.File, func(), error) {
 	if f.Section(".debug_info") != nil || f.Section(".zdebug_info") != nil {
 		return f, func() {}, nil
@@ -474,17 +476,17 @@ func (p *program) begin(u *unit, s *Site, code [2]uint64) (uint64, error) {
 		}
 		all = all && at.known
 	}
-	// Who does not optimize stores parameters first, where they then are all the time. In Go the prologue may be executed
-	// twice, where the stack grows.
+	// Who does not optimize stores parameters first, where they then are all the time. In Go the
+	// prologue may be executed twice, where the stack grows.
 	if u.golang && all || fixed {
 		return ends, nil
 	}
 	return code[0], nil
 }
 
-// stored reports whether a function stores a parameter before it is where an expression says: in the function's frame. What
-// stays in a register, or was given on the stack, behind the frame's address, is there from the beginning on. base is the
-// function's, an expression as well.
+// stored reports whether a function stores a parameter before it is where an expression says: in
+// the function's frame. What stays in a register, or was given on the stack, behind the frame's
+// address, is there from the beginning on. base is the function's, an expression as well.
 func stored(expr, base []byte) bool {
 	if len(expr) == 0 || op.Opcode(expr[0]) >= op.DW_OP_reg0 && op.Opcode(expr[0]) <= op.DW_OP_reg31 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/arch/x86/x86asm"
 )
 
-// exit is an instruction by which a function may end: it returns, or jumps out of the function's code. Where the frame is
-// gone then, another function returns in its place.
+// exit is an instruction by which a function may end: it returns, or jumps out of the function's
+// code. Where the frame is gone then, another function returns in its place.
 type exit struct {
 	addr  uint64
 	jumps bool

@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// goMap is a type of maps of Go, as they are since Go 1.24: tables of groups of eight slots, or one group.
+// goMap is a type of maps of Go, as they are since Go 1.24: tables of groups of eight slots, or one
+// group.
 type goMap struct {
 	name      string
 	key, elem dwarf.Type

@@ -16,7 +16,8 @@ import (
 
 // Machine is a program that has stopped at a site.
 type Machine interface {
-	// Register is one of the general registers, as DWARF counts them: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15.
+	// Register is one of the general registers, as DWARF counts them: rax, rdx, rcx, rbx, rsi, rdi,
+	// rbp, rsp, r8 to r15.
 	Register(n int) uint64
 	// Vectors are xmm0 to xmm15.
 	Vectors() ([16][16]byte, error)
@@ -27,7 +28,8 @@ type Machine interface {
 // Unknown stands for what cannot be read.
 const Unknown = "?"
 
-// registers are those of a program at a site. bias is what the program's addresses are more than those of its file.
+// registers are those of a program at a site. bias is what the program's addresses are more than
+// those of its file.
 func (s *Site) registers(m Machine, bias uint64) (*op.DwarfRegisters, op.ReadMemoryFunc) {
 	regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp, regnum.AMD64_Rbp, 0)
 	for i := range 16 {
@@ -56,8 +58,8 @@ func (s *Site) registers(m Machine, bias uint64) (*op.DwarfRegisters, op.ReadMem
 	return regs, read
 }
 
-// Read is what is wanted there of the parameters, in texts: Unknown where a compiler has left nothing of it. bias
-// is what the program's addresses are more than those of its file.
+// Read is what is wanted there of the parameters, in texts: Unknown where a compiler has left
+// nothing of it. bias is what the program's addresses are more than those of its file.
 func (s *Site) Read(m Machine, bias uint64) []string {
 	regs, read := s.registers(m, bias)
 	var texts []string
@@ -67,8 +69,8 @@ func (s *Site) Read(m Machine, bias uint64) []string {
 	return texts
 }
 
-// Frame tells the calls of functions that have not ended apart: by where their frames are. Those of goroutines move with
-// their stacks.
+// Frame tells the calls of functions that have not ended apart: by where their frames are. Those of
+// goroutines move with their stacks.
 type Frame struct {
 	Stack uint64 // the goroutine's, or 0
 	Depth uint64 // the frame's address; in Go how far it is from the end of the stack
@@ -122,7 +124,8 @@ const (
 // mostKept is how many bytes of a parameter are kept.
 const mostKept = 1024
 
-// Keep is what must be kept of a call until it returns, of which the function stands at its beginning.
+// Keep is what must be kept of a call until it returns, of which the function stands at its
+// beginning.
 func (s *Site) Keep(m Machine, bias uint64) (all [][]byte) {
 	regs, read := s.registers(m, bias)
 	for i := range s.values {
@@ -148,12 +151,12 @@ func (s *Site) Keep(m Machine, bias uint64) (all [][]byte) {
 	return all
 }
 
-// fromEnd marks a pointer into a goroutine's stack, which is kept as its distance from the stack's end: no address is like
-// that.
+// fromEnd marks a pointer into a goroutine's stack, which is kept as its distance from the stack's
+// end: no address is like that.
 const fromEnd = 1 << 63
 
-// move makes pointers into a goroutine's stack independent of where that is, and the other way round: it may have
-// been moved when the call returns.
+// move makes pointers into a goroutine's stack independent of where that is, and the other way
+// round: it may have been moved when the call returns.
 func move(m Machine, t dwarf.Type, b []byte, keep bool) error {
 	_, begin, end, err := stackOf(m)
 	if err != nil {
@@ -189,8 +192,8 @@ func pointersIn(t dwarf.Type, off int64, all []int64) []int64 {
 	return all
 }
 
-// Return is what is wanted where the function returns, or has just returned, with what was kept of the call; nil: nothing
-// was.
+// Return is what is wanted where the function returns, or has just returned, with what was kept of
+// the call; nil: nothing was.
 func (s *Site) Return(m Machine, kept [][]byte) (texts []string) {
 	for i := range s.values {
 		texts = append(texts, s.values[i].returned(m, s, kept))
@@ -388,8 +391,8 @@ func (p *program) places(u *unit, given, results []param) ([]place, error) {
 	return []place{at}, err
 }
 
-// changed reports whether the compiler has made of a function one that may return something else: a part of it, or one
-// without results that nobody uses.
+// changed reports whether the compiler has made of a function one that may return something else: a
+// part of it, or one without results that nobody uses.
 func (p *program) changed(e *dwarf.Entry) bool {
 	low, ok := e.Val(dwarf.AttrLowpc).(uint64)
 	if !ok {

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Where what a function returns is when it does. Compilers do not say that in the debug information; the calling conventions
-// do: ABIInternal of Go, and the System V ABI for C and C++.
+// Where what a function returns is when it does. Compilers do not say that in the debug
+// information; the calling conventions do: ABIInternal of Go, and the System V ABI for C and C++.
 
 // part is a part of a value in a register.
 type part struct {
@@ -18,8 +18,8 @@ type part struct {
 	off, size int64 // in the value
 }
 
-// place is where a whole value is when a function returns: in registers, or in memory at an offset from the frame's
-// address, or where rax says.
+// place is where a whole value is when a function returns: in registers, or in memory at an offset
+// from the frame's address, or where rax says.
 type place struct {
 	parts   []part
 	off     int64
@@ -32,7 +32,8 @@ var goRegisters = []int{0, 3, 2, 5, 4, 8, 9, 10, 11}
 
 const goVectors = 15
 
-// goAssignment is how values are given out to registers, and to the stack where there are none left.
+// goAssignment is how values are given out to registers, and to the stack where there are none
+// left.
 type goAssignment struct {
 	ints, floats int
 	stack        int64
@@ -96,7 +97,8 @@ func (a *goAssignment) registers(t dwarf.Type, off int64, parts *[]part) (bool, 
 	return false, fmt.Errorf("where a %s is returned is not known", t)
 }
 
-// goResults says where a function of Go returns its results, with the frame's address behind the return address.
+// goResults says where a function of Go returns its results, with the frame's address behind the
+// return address.
 func goResults(params, results []dwarf.Type) ([]place, error) {
 	var a goAssignment
 	for _, t := range params {
@@ -226,8 +228,9 @@ func classify(t dwarf.Type, off int64, classes []byte) error {
 	return fmt.Errorf("where a %s is returned is not known", t)
 }
 
-// classes complains of a type of C++, by its description, when it may be returned in memory although it is small: one whose
-// copies are made or destroyed by functions, or with fields of such a class, or with bases, whose fields are not among its own.
+// classes complains of a type of C++, by its description, when it may be returned in memory
+// although it is small: one whose copies are made or destroyed by functions, or with fields of such
+// a class, or with bases, whose fields are not among its own.
 func (p *program) classes(typ dwarf.Offset, depth int) error {
 	r := p.data.Reader()
 	r.Seek(typ)

@@ -13,7 +13,8 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/op"
 )
 
-// value is an expression of parameters, or of a variable: one, and a way from it through fields, pointers and elements.
+// value is an expression of parameters, or of a variable: one, and a way from it through fields,
+// pointers and elements.
 type value struct {
 	param param
 	at    location
@@ -71,8 +72,8 @@ func newValue(expr string, params []param, data *dwarf.Data) (v value, err error
 	return v, nil
 }
 
-// wayFrom understands the part of an expression behind its first name, as in ".state.peers[2].id", and says whether what
-// it leads to can be read.
+// wayFrom understands the part of an expression behind its first name, as in ".state.peers[2].id",
+// and says whether what it leads to can be read.
 func wayFrom(t dwarf.Type, rest string) (way []step, err error) {
 	for rest != "" {
 		var s step
@@ -149,7 +150,8 @@ func elementType(t dwarf.Type) (dwarf.Type, error) {
 	return nil, fmt.Errorf("a %s has no elements", t)
 }
 
-// take goes a step, from a value somewhere. nothing: there is none, as where a pointer leads nowhere.
+// take goes a step, from a value somewhere. nothing: there is none, as where a pointer leads
+// nowhere.
 func (s *step) take(m Machine, t dwarf.Type, c content) (_ dwarf.Type, _ content, nothing bool, err error) {
 	t = plain(t)
 	if s.field == nil {
@@ -209,7 +211,8 @@ func plain(t dwarf.Type) dwarf.Type {
 	}
 }
 
-// The most that is read of one value: bytes of a text, elements of a list, structures in each other.
+// The most that is read of one value: bytes of a text, elements of a list, structures in each
+// other.
 const mostBytes, mostElements, mostDepth = 1024, 64, 3
 
 // unreadable says what of a type is not read; "": all is.

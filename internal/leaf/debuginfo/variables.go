@@ -24,8 +24,8 @@ type variable struct {
 	rest     string       // of the query
 }
 
-// variable adds a description of a variable, or of the member of all of a class, to those that are wanted. within are the names of
-// what is around it.
+// variable adds a description of a variable, or of the member of all of a class, to those that are
+// wanted. within are the names of what is around it.
 func (p *program) variable(e *dwarf.Entry, within []string) {
 	if of, ok := e.Val(dwarf.AttrSpecification).(dwarf.Offset); ok {
 		for _, v := range slices.Clone(p.variables) {
@@ -186,7 +186,8 @@ func (p *program) addrBase(e *dwarf.Entry) uint64 {
 	}
 }
 
-// Rest is what is wanted of a variable now. bias is what the program's addresses are more than those of its file.
+// Rest is what is wanted of a variable now. bias is what the program's addresses are more than
+// those of its file.
 func (s *Site) Rest(m Machine, bias uint64) (texts []string) {
 	for i := range s.values {
 		texts = append(texts, s.values[i].along(m, content{addr: s.Addr + bias}))

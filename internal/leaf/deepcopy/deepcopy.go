@@ -82,8 +82,9 @@ func (c *Copier[T]) follow(p *T, w *walk) *walk {
 	return w
 }
 
-// Bytes is about how much memory what p points at holds: what an image of it would hold, and
-// the bytes of its strings. Memory in front of a slice does not count, nor what lies behind its capacity.
+// Bytes is about how much memory what p points at holds: what an image of it would hold, and the
+// bytes of its strings. Memory in front of a slice does not count, nor what lies behind its
+// capacity.
 func (c *Copier[T]) Bytes(p *T) (n int64) {
 	w := c.follow(p, &walk{counts: true, maps: map[unsafe.Pointer]int32{}})
 	w.settle(func(*object) {})

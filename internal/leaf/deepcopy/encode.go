@@ -15,12 +15,13 @@ import (
 	"unsafe"
 )
 
-// A Codec turns graphs that begin with a T into bytes, and back. Equal graphs give equal bytes, wherever
-// they lie and however their maps were made. The bytes are for programs in which the types are the same:
-// a fingerprint of all types stands in front, and others refuse them.
+// A Codec turns graphs that begin with a T into bytes, and back. Equal graphs give equal bytes,
+// wherever they lie and however their maps were made. The bytes are for programs in which the types
+// are the same: a fingerprint of all types stands in front, and others refuse them.
 //
-// Values go by their types alone. So a type that is met in an interface must be known beforehand, and
-// fields with the tag `encode:"-"`, which are caches or belong to the process, are zero in what is decoded.
+// Values go by their types alone. So a type that is met in an interface must be known beforehand,
+// and fields with the tag `encode:"-"`, which are caches or belong to the process, are zero in what
+// is decoded.
 type Codec[T any] struct {
 	copier *Copier[T]
 	codec
@@ -38,9 +39,10 @@ type codec struct {
 // magic begins an encoding. Its last byte is the version of this format.
 const magic = "graph\x00\x00\x01"
 
-// NewCodec returns a codec. Interface values of the types in without are nil in what is decoded; those in
-// asBytes are encoding.BinaryMarshalers, and encoding.BinaryUnmarshalers by their address. dynamic are the
-// types that may be in interfaces. version is what else must be the same for bytes to mean the same.
+// NewCodec returns a codec. Interface values of the types in without are nil in what is decoded;
+// those in asBytes are encoding.BinaryMarshalers, and encoding.BinaryUnmarshalers by their address.
+// dynamic are the types that may be in interfaces. version is what else must be the same for bytes
+// to mean the same.
 func NewCodec[T any](without, asBytes, dynamic []reflect.Type, version string) *Codec[T] {
 	c := New[T](without, asBytes)
 	c.rules.encodes = true

@@ -69,8 +69,8 @@ func drawCoded(t *rapid.T) *coded {
 	return c
 }
 
-// What is encoded is decoded as it was, in the same shape. Copies, which lie elsewhere, and what was decoded give
-// the same bytes.
+// What is encoded is decoded as it was, in the same shape. Copies, which lie elsewhere, and what
+// was decoded give the same bytes.
 func TestEncodedGraphs(t *testing.T) {
 	copies := New[coded]([]reflect.Type{reflect.TypeFor[self]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()})
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,7 +11,8 @@ import (
 // rules say what is copied how, and hold the layouts of the types met so far.
 type rules struct {
 	without, shared []reflect.Type
-	// encodes: fields with the tag `encode:"-"` are left out, and maps are met in the order of their keys.
+	// encodes: fields with the tag `encode:"-"` are left out, and maps are met in the order of
+	// their keys.
 	encodes bool
 
 	mu      sync.Mutex // of all below

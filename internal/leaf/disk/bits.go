@@ -2,7 +2,8 @@ package disk
 
 import "math/bits"
 
-// atomSet is a set of atoms. It begins with a word of an atom that is not durable: what is before has been let go.
+// atomSet is a set of atoms. It begins with a word of an atom that is not durable: what is before
+// has been let go.
 type atomSet struct {
 	from  int32 // a multiple of 64: none of the set is before
 	words []uint64

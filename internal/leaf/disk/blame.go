@@ -18,8 +18,8 @@ func (i *Images) Missing(n int) (parts []Part) {
 // Last is the position of the last operation of the log.
 func (i *Images) Last() int { return i.last }
 
-// Blame says of an image in few words what is lost first, or "" if nothing is, and which part of the last
-// operation is there all the same, or "" if none is.
+// Blame says of an image in few words what is lost first, or "" if nothing is, and which part of
+// the last operation is there all the same, or "" if none is.
 func (i *Images) Blame(n int) (lost, kept string) {
 	var first, there *atom
 	if k := i.kept[n].lost.next(0); k != none {

@@ -6,7 +6,8 @@ import "slices"
 type cell struct {
 	lo, hi int64
 	atoms  []int32 // in order
-	// hashes are those of its bytes before all atoms and after each of them, in so far as they are known.
+	// hashes are those of its bytes before all atoms and after each of them, in so far as they are
+	// known.
 	hashes []hashed
 	// adds is what it adds to the hash of the file's bytes, when nothing is lost.
 	adds sum
@@ -21,7 +22,8 @@ func newCell(lo, hi int64, atoms ...int32) *cell {
 	return &cell{lo: lo, hi: hi, atoms: atoms, hashes: make([]hashed, len(atoms)+1)}
 }
 
-// cellsIn are the places in the list of the first cell that reaches beyond lo and of the first one behind it that begins at hi or later.
+// cellsIn are the places in the list of the first cell that reaches beyond lo and of the first one
+// behind it that begins at hi or later.
 func (in *inode) cellsIn(lo, hi int64) (from, to int) {
 	from = search(in.cells, func(c *cell) bool { return c.hi > lo })
 	return from, from + search(in.cells[from:], func(c *cell) bool { return c.lo >= hi })
@@ -62,7 +64,8 @@ func (in *inode) splitAt(p *plan, at int64) {
 	in.cells = slices.Replace(in.cells, i, i+1, a, b)
 }
 
-// added is what a cell adds to the hash of a file of some size, where the atom at a place of its list is the last on it, or -1.
+// added is what a cell adds to the hash of a file of some size, where the atom at a place of its
+// list is the last on it, or -1.
 func (p *plan) added(in *inode, c *cell, last int, size int64) (s sum) {
 	switch {
 	case last < 0 && c.hi <= size:
@@ -77,7 +80,8 @@ func (p *plan) added(in *inode, c *cell, last int, size int64) (s sum) {
 	return s
 }
 
-// bytes are those of a cell after the atom at a place of its list, or -1 before all, up to an offset, without the zeros at their end.
+// bytes are those of a cell after the atom at a place of its list, or -1 before all, up to an
+// offset, without the zeros at their end.
 func (p *plan) bytes(c *cell, last int, hi int64) []byte {
 	if last < 0 {
 		return p.atoms[c.atoms[0]].was(c.lo, min(c.hi, hi))

@@ -201,8 +201,8 @@ func reachable(f *disktest.FS) []uint64 {
 	return all
 }
 
-// sameTime sees to it that an image says which operation set a file's time of modification, and returns 1 if that is another
-// one than now.
+// sameTime sees to it that an image says which operation set a file's time of modification, and
+// returns 1 if that is another one than now.
 func sameTime(t *rapid.T, i *Images, n int, image *Image, ino uint64) int {
 	now, want := i.SetBy(-1, ino), i.SetBy(n, ino)
 	for _, x := range image.Files {
@@ -302,8 +302,8 @@ func TestDumb(t *testing.T) {
 				if !i.Exact || int(i.Legal) != subsets || i.Subsets != subsets {
 					t.Errorf("%d of %v subsets (exact: %v), want %d", i.Subsets, i.Legal, i.Exact, subsets)
 				}
-				// A log that begins again whenever all is durable has the same images. By ordered it may matter
-				// besides where a file had holes, and that it was cut.
+				// A log that begins again whenever all is durable has the same images. By ordered
+				// it may matter besides where a file had holes, and that it was cut.
 				i = m.Images(window, Choice{Limit: 1 << 20})
 				rest := map[string]bool{}
 				for k := range i.Lost {
@@ -331,7 +331,8 @@ func TestDumb(t *testing.T) {
 				if len(ops) > 0 && walked != len(points) {
 					t.Errorf("%d images along the log, want %d", walked, len(points))
 				}
-				// Where much is not durable most images lack few of it: each of them is one that the model allows.
+				// Where much is not durable most images lack few of it: each of them is one that
+				// the model allows.
 				w = NewWalk(m, Choice{Limit: 4, Seed: uint64(len(ops))})
 				w.SetFew(2)
 				for _, op := range ops {

@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// Epoch is what a program has said of its work up to some moment (/dev/ariadne), for who checks what a loss at that
-// moment leaves.
+// Epoch is what a program has said of its work up to some moment (/dev/ariadne), for who checks
+// what a loss at that moment leaves.
 type Epoch struct {
 	Begun, Ended int      // how often it has begun something, and ended it
 	Failed       int      // of what has ended: how often it was in vain, and is to have no effect
 	Promises     []string // what is to hold from then on, each once, in order
 }
 
-// maxPromises is how many bytes promises may have together: they are handed over in the environment.
+// maxPromises is how many bytes promises may have together: they are handed over in the
+// environment.
 const maxPromises = 1 << 16
 
 // CheckMark says what is wrong with a line by which a program marks a point of its work, or "".
@@ -68,7 +69,8 @@ func (e *Epoch) Add(op *Op) {
 	}
 }
 
-// Owes reports whether anything has ended well, or was promised: the files from before the program began then do not do any more.
+// Owes reports whether anything has ended well, or was promised: the files from before the program
+// began then do not do any more.
 func (e Epoch) Owes() bool { return e.Ended > e.Failed || len(e.Promises) > 0 }
 
 // Env are environment variables that tell a checker of it.

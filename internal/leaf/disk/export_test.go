@@ -25,8 +25,8 @@ func (i *Images) Digests() (all []ariadne.Digest) {
 	return all
 }
 
-// SetBy is the last operation of an image that set the time of modification of an inode, or nil; with -1 of what is there now. It looks
-// at all there is.
+// SetBy is the last operation of an image that set the time of modification of an inode, or nil;
+// with -1 of what is there now. It looks at all there is.
 func (i *Images) SetBy(n int, ino uint64) (last *Op) {
 	s := i.plan.everything()
 	if n >= 0 {
@@ -36,7 +36,8 @@ func (i *Images) SetBy(n int, ino uint64) (last *Op) {
 		a := &i.plan.atoms[k]
 		own := a.ino != nil && a.ino.ino == ino && a.op.Kind != SetAttr && a.op.Kind != SetXattr
 		inside := slices.ContainsFunc(a.sets, func(s setting) bool { return s.entry.dir == ino })
-		made := a.op.Kind == Create && a.op.Ino == ino // also when its first name is lost, and another one is not
+		// also when its first name is lost, and another one is not
+		made := a.op.Kind == Create && a.op.Ino == ino
 		if made || s.has(int32(k)) && (own || inside) {
 			last = a.op
 		}

@@ -5,13 +5,13 @@ import "github.com/ariadne-mc/ariadne"
 // Image is the files of a node as a power loss may leave them: what is other in them than after
 // the last operation of the log.
 type Image struct {
-	// Digest is over all names, contents and attributes in so far as operations of the log have changed
-	// them: equal for equal files, whatever was lost, and at any point of the log.
+	// Digest is over all names, contents and attributes in so far as operations of the log have
+	// changed them: equal for equal files, whatever was lost, and at any point of the log.
 	Digest ariadne.Digest
 	// Names are those that stand for something else than now, in order.
 	Names []Name
-	// Files are the inodes that have a name in the image and are other than now, in order of their numbers. What
-	// has lost its last name is now what those make of it who have it open.
+	// Files are the inodes that have a name in the image and are other than now, in order of their
+	// numbers. What has lost its last name is now what those make of it who have it open.
 	Files []File
 }
 
@@ -26,15 +26,15 @@ type Name struct {
 type File struct {
 	Ino  uint64
 	Size int64 // -1: as now
-	// Data are the bytes that differ, in order of offsets, none beyond the end. To bring the file to what
-	// it is in the image: set its size, then write these. They may be as they are.
+	// Data are the bytes that differ, in order of offsets, none beyond the end. To bring the file
+	// to what it is in the image: set its size, then write these. They may be as they are.
 	Data []Extent
 	// Attr are its attributes when they differ, or nil.
 	Attr *Attr
 	// Xattrs are the extended attributes that differ, by name.
 	Xattrs []Xattr
-	// Retimed says that its time of modification is another one than now: that of Last (Op.Time), the last operation of the image
-	// that sets it, or without one that of before the log.
+	// Retimed says that its time of modification is another one than now: that of Last (Op.Time),
+	// the last operation of the image that sets it, or without one that of before the log.
 	Retimed bool
 	Last    *Op
 }
@@ -52,10 +52,11 @@ type Xattr struct {
 	Gone  bool // there is none
 }
 
-// Files are those of a machine to which an image is applied. They are as they were behind the last operation of the log, and
-// inodes go by their numbers there.
+// Files are those of a machine to which an image is applied. They are as they were behind the last
+// operation of the log, and inodes go by their numbers there.
 type Files interface {
-	// Unname takes a name away, if it stands for anything. What it stood for is kept until the image is applied.
+	// Unname takes a name away, if it stands for anything. What it stood for is kept until the
+	// image is applied.
 	Unname(dir uint64, name string) error
 	// Name gives an inode a name, which stands for nothing.
 	Name(dir uint64, name string, ino uint64) error
@@ -64,12 +65,13 @@ type Files interface {
 	// SetAttr gives an inode all attributes but its time of modification.
 	SetAttr(ino uint64, a Attr) error
 	SetXattr(ino uint64, x Xattr) error
-	// SetModified gives an inode the time of modification that an operation gave it, or with nil that of before the log.
+	// SetModified gives an inode the time of modification that an operation gave it, or with nil
+	// that of before the log.
 	SetModified(ino uint64, by *Op) error
 }
 
-// Apply makes files what they are in an image. All names are taken away first: so no directory comes to be below itself,
-// and names change places.
+// Apply makes files what they are in an image. All names are taken away first: so no directory
+// comes to be below itself, and names change places.
 func (i *Image) Apply(files Files) error {
 	for _, x := range i.Names {
 		if err := files.Unname(x.Dir, x.Name); err != nil {

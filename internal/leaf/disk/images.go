@@ -14,17 +14,19 @@ import (
 type Choice struct {
 	Limit int // distinct ones
 	Seed  uint64
-	// Alone: a list that the limit cuts off does not begin with those of stronger models (Model.Images).
+	// Alone: a list that the limit cuts off does not begin with those of stronger models
+	// (Model.Images).
 	Alone bool
 }
 
-// Images are what a power loss at the end of a log may leave: distinct, in this order: all that is not durable
-// is lost; nothing is; all but one atom with what that needs; one, with what needs it; then the others, all of them if
-// there are few enough, or drawn at random.
+// Images are what a power loss at the end of a log may leave: distinct, in this order: all that is
+// not durable is lost; nothing is; all but one atom with what that needs; one, with what needs it;
+// then the others, all of them if there are few enough, or drawn at random.
 type Images struct {
 	// Lost says for each image what is lost of the log.
 	Lost []Lost
-	// Subsets are how many of what the model allows have been looked at. Several may leave the same files.
+	// Subsets are how many of what the model allows have been looked at. Several may leave the same
+	// files.
 	Subsets int
 	// Legal is how many the model allows. Unless Exact there are more.
 	Legal float64
@@ -32,23 +34,26 @@ type Images struct {
 
 	plan *plan
 	kept []state
-	// Those of the plan at the point: what is lost can still be told when there are more operations.
+	// Those of the plan at the point: what is lost can still be told when there are more
+	// operations.
 	live  atomSet
 	fresh [2]int32 // the first atom of the last operation, and behind it
 	last  int
 }
 
-// Lost is what an image lacks: the parts of operations that are lost though all that they need is there. With
-// them is lost whatever needs them.
+// Lost is what an image lacks: the parts of operations that are lost though all that they need is
+// there. With them is lost whatever needs them.
 type Lost []Part
 
-// Part is a part of an operation: a sector of what it wrote, its change of a file's size, or all of it.
+// Part is a part of an operation: a sector of what it wrote, its change of a file's size, or all of
+// it.
 type Part struct {
 	Op   int // position in the log, from 0
 	Part int
 }
 
-// String names the parts, such as 12.0,13.2: the second and third part of operations 12 and 13, from 0.
+// String names the parts, such as 12.0,13.2: the second and third part of operations 12 and 13,
+// from 0.
 func (l Lost) String() string {
 	if len(l) == 0 {
 		return "nothing"
@@ -60,15 +65,17 @@ func (l Lost) String() string {
 	return strings.Join(parts, ",")
 }
 
-// Images returns what a power loss now may leave. If the limit cuts the list off, it begins with what
-// stronger models form within the same limit, and the limit is for the others: what these find this one finds as well.
+// Images returns what a power loss now may leave. If the limit cuts the list off, it begins with
+// what stronger models form within the same limit, and the limit is for the others: what these find
+// this one finds as well.
 func (m Model) Images(l *Log, c Choice) *Images {
 	p := newPlan(m)
 	for _, op := range l.Ops() {
 		p.add(op)
 	}
 	i := p.list()
-	if i.count(c, false); c.Alone || m.order == prefix || i.Exact && i.Legal <= c.all() { // else it is cut off
+	// else it is cut off
+	if i.count(c, false); c.Alone || m.order == prefix || i.Exact && i.Legal <= c.all() {
 		i = p.images(c, map[ariadne.Digest]bool{}, false, nil)
 		if c.Alone || m.order == prefix || i.Exact && i.LeftOut() == 0 {
 			return i
@@ -78,9 +85,10 @@ func (m Model) Images(l *Log, c Choice) *Images {
 	return p.images(c, map[ariadne.Digest]bool{}, false, stronger.kept)
 }
 
-// A Walk forms the images of all points of a log, each of them once: after each operation those that have
-// something of it. What lacks all of it could be there before. A weaker model allows what stronger ones do, so the
-// images that their walks form come first: what they find the weaker one finds as well.
+// A Walk forms the images of all points of a log, each of them once: after each operation those
+// that have something of it. What lacks all of it could be there before. A weaker model allows what
+// stronger ones do, so the images that their walks form come first: what they find the weaker one
+// finds as well.
 type Walk struct {
 	plan     *plan
 	choice   Choice
@@ -88,7 +96,8 @@ type Walk struct {
 	stronger *Walk // of the next stronger model, or nil
 }
 
-// NewWalk returns the walk along an empty log. Of each point it forms at most c.Limit images besides those of stronger models.
+// NewWalk returns the walk along an empty log. Of each point it forms at most c.Limit images
+// besides those of stronger models.
 func NewWalk(m Model, c Choice) *Walk {
 	w := &Walk{plan: newPlan(m), choice: c, seen: map[ariadne.Digest]bool{}}
 	if m.order > prefix {
@@ -120,7 +129,8 @@ func (w *Walk) Skip(op *Op) {
 	}
 }
 
-// Image forms the image at some place of the list. Of a walk's it can do so until the next operation.
+// Image forms the image at some place of the list. Of a walk's it can do so until the next
+// operation.
 func (i *Images) Image(n int) *Image { return i.kept[n].image() }
 
 // everything is the state in which nothing is lost.
@@ -165,8 +175,8 @@ func (s state) lose(n int32) {
 // behind is the number of the next atom.
 func (p *plan) behind() int32 { return int32(len(p.atoms)) }
 
-// shared is the state that lacks what is not needed by each of the last operation's atoms. Those that need another one of them need what that
-// one does.
+// shared is the state that lacks what is not needed by each of the last operation's atoms. Those
+// that need another one of them need what that one does.
 func (p *plan) shared() state {
 	all := p.everything()
 	last, needs := none, []int32(nil) // the one before that was looked at, and what it needs
@@ -222,8 +232,9 @@ func (p *plan) as(s state) state {
 	return t
 }
 
-// images forms images that are not among those seen; of fresh: only such as have something of the last
-// operation. Those that states of a stronger model leave come first, and do not count for the limit.
+// images forms images that are not among those seen; of fresh: only such as have something of the
+// last operation. Those that states of a stronger model leave come first, and do not count for the
+// limit.
 func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, stronger []state) *Images {
 	i := p.list()
 	if fresh && p.fresh == p.behind() && p.ops > 1 {
@@ -236,7 +247,9 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 	more := 0 // images of stronger models
 	full := func() bool { return len(i.Lost)-more >= c.Limit }
 	most := 16*c.Limit + 64 // what is looked at, when images are equal again and again
-	work := 64 * most       // and how many atoms they may lack together: where thousands are not durable, sets of few are enough
+	// and how many atoms they may lack together: where thousands are not durable, sets of few are
+	// enough
+	work := 64 * most
 	over := func() bool { return full() || i.Subsets-more >= most || work <= 0 }
 	look := func(s state) {
 		i.Subsets++
@@ -278,7 +291,9 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 	}
 	try(p.everything())
 	alone, basis := p.live, p.live // what is looked at alone, and what else may be lost
-	if fresh {                     // older atoms alone have nothing of the last operation, and what lacks what all of it needs has neither
+	// older atoms alone have nothing of the last operation, and what lacks what all of it needs has
+	// neither
+	if fresh {
 		alone = atomSet{from: p.fresh &^ 63}
 		for n := p.fresh; n < p.behind(); n++ {
 			alone.add(n)
@@ -325,7 +340,8 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 			last = i.Subsets
 		}
 	}
-	// Draws repeat each other and what stronger models leave: however many there were, some sets may be left.
+	// Draws repeat each other and what stronger models leave: however many there were, some sets
+	// may be left.
 	i.Subsets = min(i.Subsets, max(int(min(i.Legal, 1<<31))-1, 0))
 	return i
 }
@@ -333,11 +349,13 @@ func (p *plan) images(c Choice, seen map[ariadne.Digest]bool, fresh bool, strong
 // all is how many subsets are all looked at, if there are no more.
 func (c Choice) all() float64 { return float64(4*c.Limit + 64) }
 
-// count finds out how many subsets the model allows, by choices, or of fresh how many have something of the last operation.
+// count finds out how many subsets the model allows, by choices, or of fresh how many have
+// something of the last operation.
 func (i *Images) count(c Choice, fresh bool) (choices []open) {
 	i.Exact = true
 	for o := range i.plan.open(fresh) {
-		if len(choices) == 64 { // a large write, each sector of which may be the first: that is enough to count
+		// a large write, each sector of which may be the first: that is enough to count
+		if len(choices) == 64 {
 			i.Exact = false
 			break
 		}
@@ -393,8 +411,8 @@ func (p *plan) open(fresh bool) func(yield func(open) bool) {
 	}
 }
 
-// every yields all subsets of a choice among some atoms, in order, until yield returns false. The state that it yields changes
-// afterwards.
+// every yields all subsets of a choice among some atoms, in order, until yield returns false. The
+// state that it yields changes afterwards.
 func every(s state, free []int32, yield func(state) bool) bool {
 	for i, n := range free {
 		if slices.ContainsFunc(s.p.atoms[n].needs, func(m int32) bool { return !s.has(m) }) {
@@ -415,8 +433,8 @@ func every(s state, free []int32, yield func(state) bool) bool {
 // plenty is up to how many subsets are counted.
 const plenty = 1e18
 
-// count says how many subsets a choice has, up to a limit for each of the parts into which it falls that have nothing
-// to do with each other, and up to plenty. Then it is exact, else too little.
+// count says how many subsets a choice has, up to a limit for each of the parts into which it falls
+// that have nothing to do with each other, and up to plenty. Then it is exact, else too little.
 func (o open) count(limit int) (n float64, exact bool) {
 	n = 1
 	for part := range o.parts(limit) {
@@ -433,7 +451,8 @@ func (o open) count(limit int) (n float64, exact bool) {
 	return n, true
 }
 
-// parts divides the free atoms into those that need each other. Of a part that has more than so many it yields some.
+// parts divides the free atoms into those that need each other. Of a part that has more than so
+// many it yields some.
 func (o open) parts(most int) func(yield func([]int32) bool) {
 	return func(yield func([]int32) bool) {
 		left := o.free.clone()
@@ -465,9 +484,10 @@ func (o open) parts(most int) func(yield func([]int32) bool) {
 // few is how many atoms may be lost together at each point, at least.
 const few = 128
 
-// far reports whether a state, in which all is lost, lacks so much that few can be like it: else images would cost more and more where
-// nothing is ever synced. Then it has the older atoms, and lacks few, or twice as many as the last operation has.
-// What is saved by it at each point goes to a state that lacks all, now and then.
+// far reports whether a state, in which all is lost, lacks so much that few can be like it: else
+// images would cost more and more where nothing is ever synced. Then it has the older atoms, and
+// lacks few, or twice as many as the last operation has. What is saved by it at each point goes to
+// a state that lacks all, now and then.
 func (p *plan) far(s *state) bool {
 	most := max(p.few, 2*int(p.behind()-p.fresh))
 	if p.live.len() <= most {
@@ -478,8 +498,9 @@ func (p *plan) far(s *state) bool {
 	return true
 }
 
-// draw returns a random subset: few atoms are lost, or few are kept, or about half. The others are as in a state, which lacks all or all
-// but older ones. Of these a few are lost in one subset of three.
+// draw returns a random subset: few atoms are lost, or few are kept, or about half. The others are
+// as in a state, which lacks all or all but older ones. Of these a few are lost in one subset of
+// three.
 func (p *plan) draw(r *random, floor state) state {
 	count := floor.lost.len()
 	rarely := uint64(2)<<r.below(uint64(bits.Len(uint(count)))) - 1 // ones: one atom in so many

@@ -35,12 +35,14 @@ func TestTemporary(t *testing.T) {
 		ops  []Op
 		want map[Model]int
 	}{
-		"no name":        {[]Op{tmp, data}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
-		"named":          {[]Op{tmp, data, link}, map[Model]int{Prefix: 2, Ordered: 3, Any: 4}}, // none; empty; zeros; whole
+		"no name": {[]Op{tmp, data}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
+		// none; empty; zeros; whole
+		"named":          {[]Op{tmp, data, link}, map[Model]int{Prefix: 2, Ordered: 3, Any: 4}},
 		"synced, named":  {[]Op{tmp, data, {Kind: Fsync, Ino: 3}, link}, map[Model]int{Prefix: 2, Ordered: 2, Any: 2}},
 		"a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
 		"mode, O_DSYNC":  {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
-		// A size that grew by what was not synced may stand for blocks that are yet to be allocated; what is written directly has them.
+		// A size that grew by what was not synced may stand for blocks that are yet to be
+		// allocated; what is written directly has them.
 		"cut, a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")}, {Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
 			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4096, Length: 1}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 2}},
 		"cut, written directly": {[]Op{tmp, link, {Kind: Sync}, direct, {Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")}, {Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
@@ -214,7 +216,8 @@ func BenchmarkImages(b *testing.B) {
 	}
 }
 
-// TestLosses: what is lost of a write is told by its bytes, and so is what is to blame where both are of one file.
+// TestLosses: what is lost of a write is told by its bytes, and so is what is to blame where both
+// are of one file.
 func TestLosses(t *testing.T) {
 	op := write(3, 0, strings.Repeat("x", 3*page), "", 3*page)
 	op.Path = "a"

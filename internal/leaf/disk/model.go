@@ -25,11 +25,13 @@ var orders = map[string]order{"prefix": prefix, "ordered": ordered, "any": anyOr
 // Sectors that are written as a whole or not at all.
 const (
 	smallSector = 512
-	page        = 4096 // the default: the sector of today's drives, and the page in which Linux writes
+	// the default: the sector of today's drives, and the page in which Linux writes
+	page = 4096
 )
 
-// The models, by falling strength: each allows what those before it allow. With sectors of 512 bytes that holds among themselves
-// alone: prefix:512 tears a page in the middle, which any does not.
+// The models, by falling strength: each allows what those before it allow. With sectors of 512
+// bytes that holds among themselves alone: prefix:512 tears a page in the middle, which any does
+// not.
 var (
 	// Prefix keeps operations in order, up to one of them.
 	Prefix = Model{prefix, page}

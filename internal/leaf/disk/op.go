@@ -5,8 +5,8 @@
 // It is pure. It knows no Linux and touches no file: who runs the node records the operations,
 // and applies an image to the files.
 //
-// What always holds: an image has every operation that the model takes for durable; an
-// operation's effect on a place (a name, a sector, a size) is there only when the earlier ones on that place
+// What always holds: an image has every operation that the model takes for durable; an operation's
+// effect on a place (a name, a sector, a size) is there only when the earlier ones on that place
 // are; equal images have equal digests, at whatever point of the log they were formed.
 //
 // Read next: log.go, then model.go. docs/guides/storage.md has the rules and their sources.
@@ -26,15 +26,17 @@ const (
 	Write Kind = iota + 1
 	// Truncate sets the size. What is cut off is in Old.
 	Truncate
-	// Allocate reserves room: fallocate without a mode or with KEEP_SIZE. No byte changes; the size may.
+	// Allocate reserves room: fallocate without a mode or with KEEP_SIZE. No byte changes; the size
+	// may.
 	Allocate
 	// Zero is fallocate with PUNCH_HOLE or ZERO_RANGE. What was there is in Old.
 	Zero
-	// Shift is fallocate with COLLAPSE_RANGE or INSERT_RANGE: from Offset on the file held Old and holds New.
+	// Shift is fallocate with COLLAPSE_RANGE or INSERT_RANGE: from Offset on the file held Old and
+	// holds New.
 	Shift
 
-	// Create makes an inode: a regular file, a directory, a symbolic link, a device, a socket or a pipe, by Attr.Mode.
-	// Without a name (Dir is 0) it is O_TMPFILE's.
+	// Create makes an inode: a regular file, a directory, a symbolic link, a device, a socket or a
+	// pipe, by Attr.Mode. Without a name (Dir is 0) it is O_TMPFILE's.
 	Create
 	Link   // one more name
 	Unlink // takes a name, also of a directory
@@ -52,8 +54,9 @@ const (
 	Close
 	// Mark changes nothing: the program has said something of its work, which is in Target (Epoch).
 	Mark
-	// Submit is the beginning of a sync that takes time (Sync says of which kind, Begun which one it is). Its
-	// end is an operation of that kind, with the same number: durable is then what was done before the beginning.
+	// Submit is the beginning of a sync that takes time (Sync says of which kind, Begun which one
+	// it is). Its end is an operation of that kind, with the same number: durable is then what was
+	// done before the beginning.
 	Submit
 )
 
@@ -104,8 +107,8 @@ type Op struct {
 	Over uint64
 	// Left is the inode that Rename with Whiteout leaves under the old name.
 	Left uint64
-	// Links is how many names Ino has after the operation; OverLinks the same of Over. Of a directory
-	// its names alone count: 1, or 0 when it is gone.
+	// Links is how many names Ino has after the operation; OverLinks the same of Over. Of a
+	// directory its names alone count: 1, or 0 when it is gone.
 	Links, OverLinks int
 
 	// Offset and Length are the bytes that change, New what they are now, Old what they were. Bytes
@@ -115,11 +118,11 @@ type Op struct {
 	// OldSize and Size are those of the file before and after.
 	OldSize, Size int64
 
-	// OldAttr and Attr are the attributes before and after. Create has Attr alone; of what Unlink and Rename are
-	// about Attr.Mode has the type.
+	// OldAttr and Attr are the attributes before and after. Create has Attr alone; of what Unlink
+	// and Rename are about Attr.Mode has the type.
 	OldAttr, Attr Attr
-	// Time is the time of modification that the operation gives, in ns since the epoch: to the file that it changes or makes,
-	// and to the directories whose names it changes.
+	// Time is the time of modification that the operation gives, in ns since the epoch: to the file
+	// that it changes or makes, and to the directories whose names it changes.
 	Time int64
 	// Target is what a new symbolic link says, or a Mark.
 	Target string
@@ -129,14 +132,13 @@ type Op struct {
 	Xattr        string
 	Absent, Gone bool
 
-	// Sync is of which kind a sync is that begins (Submit). Begun is its own number, from 1, also at
-	// its end; of one that takes no time it is 0.
+	// Sync is of which kind a sync is that begins (Submit). Begun is its own number, from 1, also
+	// at its end; of one that takes no time it is 0.
 	Sync  Kind
 	Begun int
 
-	// For words: the path by which the file was reached, the path of the new name (of Link, a path that it
-	// had before), the system call,
-	// the thread that made it and the node's step.
+	// For words: the path by which the file was reached, the path of the new name (of Link, a path
+	// that it had before), the system call, the thread that made it and the node's step.
 	Path, ToPath string
 	Call         string
 	Thread       int
@@ -148,22 +150,22 @@ type Attr struct {
 	Mode     uint32 // with the type
 	UID, GID uint32
 	Rdev     uint64
-	// Access and Modify are times in ns since the epoch, as set by a call of their own. Times that other
-	// operations set belong to these and are no operations.
+	// Access and Modify are times in ns since the epoch, as set by a call of their own. Times that
+	// other operations set belong to these and are no operations.
 	Access, Modify int64
 }
 
 // end is where the changed bytes end.
 func (o *Op) end() int64 { return o.Offset + o.Length }
 
-// sets reports whether the operation sets the time of modification of its own inode. Operations on names set that of
-// directories.
+// sets reports whether the operation sets the time of modification of its own inode. Operations on
+// names set that of directories.
 func (o *Op) sets() bool {
 	return o.Kind < Create || o.Kind == SetAttr && o.Attr.Modify != o.OldAttr.Modify
 }
 
-// Apply returns what a file holds after an operation on its content, of what it held before. It leaves
-// data as they are.
+// Apply returns what a file holds after an operation on its content, of what it held before. It
+// leaves data as they are.
 func (o *Op) Apply(data []byte) []byte {
 	after := make([]byte, o.Size)
 	copy(after, data)

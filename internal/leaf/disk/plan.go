@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// A plan splits the operations of a log into atoms, which are on the disk wholly or not at all, and says for a
-// model which atoms are there only with which others, and which are durable. An image is a set of
-// atoms that holds the durable ones and with each atom all that it needs.
+// A plan splits the operations of a log into atoms, which are on the disk wholly or not at all, and
+// says for a model which atoms are there only with which others, and which are durable. An image is
+// a set of atoms that holds the durable ones and with each atom all that it needs.
 //
 // Each place (a name, a sector of a file, its size, its attributes) has its atoms in order, each
 // of which needs the one before it: what reaches the disk is what the cache held at some time, with
@@ -26,18 +26,21 @@ type plan struct {
 	total sum
 	// settled are atoms that became durable and are not forgotten yet.
 	settled []int32
-	// looked are the names and inodes that the last operation was about: what they add to the total is to be found out again.
+	// looked are the names and inodes that the last operation was about: what they add to the total
+	// is to be found out again.
 	looked struct {
 		entries []*entry
 		inodes  []*inode
 	}
 	view int // counts states that were looked at
-	// few is that of newPlan. saved is how many atoms may still be lost besides what a point may cost (far).
+	// few is that of newPlan. saved is how many atoms may still be lost besides what a point may
+	// cost (far).
 	few, saved int
 
 	// chain is the last atom of what is kept in order: all of it (prefix), metadata (ordered).
 	chain int32
-	// linked is what the chain was before the last operation, and with it are the atoms that it needs, with itself.
+	// linked is what the chain was before the last operation, and with it are the atoms that it
+	// needs, with itself.
 	linked int32
 	with   atomSet
 	// joined are atoms that the next one on the chain needs.
@@ -90,7 +93,8 @@ type entry struct {
 	adds  sum     // to the plan's total
 	hash  map[uint64]sum
 
-	// view is the last state that was looked at in which it may stand for something else than now: for value.
+	// view is the last state that was looked at in which it may stand for something else than now:
+	// for value.
 	view  int
 	value *inode
 }
@@ -107,12 +111,14 @@ type inode struct {
 	open    []*entry // of them those that have atoms
 	created int32    // the atom that made it, if it is a directory
 
-	// atoms are those of its data, size and attributes that are not durable, in order. The lists behind are of those that were not forgotten.
+	// atoms are those of its data, size and attributes that are not durable, in order. The lists
+	// behind are of those that were not forgotten.
 	atoms  []int32
 	sizes  []int32
 	attrs  []int32
 	xattrs map[string][]int32
-	// cells are the parts of the content that atoms tell apart, in order; last is the last atom on each of its sectors.
+	// cells are the parts of the content that atoms tell apart, in order; last is the last atom on
+	// each of its sectors.
 	cells []*cell
 	last  spans
 	// base is what it is without atoms, start what it was when the log began.
@@ -120,7 +126,8 @@ type inode struct {
 	touched     bool // there was an atom
 	sized       bool // base.size and start.size are known
 
-	// What it is when nothing is lost: whether it has a name, its size, the hash of its bytes, as in content, and what it adds to the plan's total.
+	// What it is when nothing is lost: whether it has a name, its size, the hash of its bytes, as
+	// in content, and what it adds to the plan's total.
 	reached bool
 	size    int64
 	data    sum
@@ -130,17 +137,18 @@ type inode struct {
 
 	// meta and dataMeta are the last atoms on the chain that fsync and fdatasync wait for.
 	meta, dataMeta int32
-	// timed are the atoms that set its time of modification, in order, behind the last durable one. setBy is the
-	// operation that set it before them, or nil.
+	// timed are the atoms that set its time of modification, in order, behind the last durable one.
+	// setBy is the operation that set it before them, or nil.
 	timed []int32
 	setBy *Op
-	// pending are atoms by which blocks are allocated: of its size, and data where there was a hole.
+	// pending are atoms by which blocks are allocated: of its size, and data where there was a
+	// hole.
 	pending []int32
 	cut     bool // to nothing, and not closed since
 	blocks  blocks
 
-	// In the last states that were looked at in which it may be something else: which of its atoms are lost, by which names it has besides
-	// those that stand for it now, and whether it has any.
+	// In the last states that were looked at in which it may be something else: which of its atoms
+	// are lost, by which names it has besides those that stand for it now, and whether it has any.
 	view  int
 	lost  []int32
 	gains []*entry
@@ -551,7 +559,8 @@ func (p *plan) within(dir *inode) (needs []int32) {
 	return needs
 }
 
-// begin notes what a sync that takes time makes durable when it ends: what it would if it ended now.
+// begin notes what a sync that takes time makes durable when it ends: what it would if it ended
+// now.
 func (p *plan) begin(op *Op) {
 	sync := *op
 	sync.Kind = op.Sync
@@ -587,7 +596,8 @@ func (p *plan) sync(op *Op) {
 			a := &p.atoms[n]
 			switch {
 			case a.attr || a.xattr:
-				if p.model.order == ordered || op.Kind == Fdatasync { // the chain has them, or nobody
+				// the chain has them, or nobody
+				if p.model.order == ordered || op.Kind == Fdatasync {
 					continue
 				}
 			case !writes(a):
@@ -677,7 +687,8 @@ func (e *entry) forget(p *plan) {
 	}
 }
 
-// settleTime forgets the atoms that set an inode's time of modification before a durable one did, and that one.
+// settleTime forgets the atoms that set an inode's time of modification before a durable one did,
+// and that one.
 func (in *inode) settleTime(p *plan) {
 	for i, n := range slices.Backward(in.timed) {
 		if p.atoms[n].durable {
@@ -697,8 +708,8 @@ func (a *atom) stands(e *entry) *inode {
 	panic("disk: an atom that does not set its name")
 }
 
-// blocks are the pages for which a file has room on the disk, in so far as it matters for the order of data and metadata: what
-// was below its end when the log begins has.
+// blocks are the pages for which a file has room on the disk, in so far as it matters for the order
+// of data and metadata: what was below its end when the log begins has.
 type blocks struct{ spans }
 
 func (b *blocks) allocated(at int64) bool {

@@ -2,7 +2,8 @@ package disk
 
 import "slices"
 
-// Lacking returns the one image at the point at which the walk is that lacks some parts, and what needs these.
+// Lacking returns the one image at the point at which the walk is that lacks some parts, and what
+// needs these.
 func (w *Walk) Lacking(parts []Part) *Images {
 	p := w.plan
 	s := p.everything()
@@ -21,8 +22,8 @@ func (p *plan) only(s state) *Images {
 	return i
 }
 
-// Restored returns the one image that has some parts more than an image of the list, with what these need. The model allows it
-// where it allows that one.
+// Restored returns the one image that has some parts more than an image of the list, with what
+// these need. The model allows it where it allows that one.
 func (i *Images) Restored(n int, parts []Part) *Images {
 	s := i.kept[n].clone()
 	for k := range i.live.all {

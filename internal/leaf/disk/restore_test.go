@@ -30,8 +30,9 @@ func drawLog(t *rapid.T, m Model, pieces int) (ops []*Op) {
 	return ops
 }
 
-// TestRestored: what has parts of operations more than an image is one that the model allows as well, has these parts, and lacks nothing
-// that the image had. An image is found again by what it lacks.
+// TestRestored: what has parts of operations more than an image is one that the model allows as
+// well, has these parts, and lacks nothing that the image had. An image is found again by what it
+// lacks.
 func TestRestored(t *testing.T) {
 	for _, m := range []Model{Prefix, Ordered, Any, parsed(t, "any:512")} {
 		t.Run(m.String(), func(t *testing.T) {
@@ -80,7 +81,8 @@ func TestRestored(t *testing.T) {
 	}
 }
 
-// TestStrongerOfALoss: likewise of one loss of power, and a list that is known to be whole is what it is alone.
+// TestStrongerOfALoss: likewise of one loss of power, and a list that is known to be whole is what
+// it is alone.
 func TestStrongerOfALoss(t *testing.T) {
 	cut, whole := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,13 +11,15 @@ type span struct {
 // spans are stretches that do not overlap, in order.
 type spans []span
 
-// within are the places in the list of the first stretch that reaches beyond lo and of the first one behind it that begins at hi or later.
+// within are the places in the list of the first stretch that reaches beyond lo and of the first
+// one behind it that begins at hi or later.
 func (s spans) within(lo, hi int64) (from, to int) {
 	from = search(s, func(s span) bool { return s.hi > lo })
 	return from, from + search(s[from:], func(s span) bool { return s.lo >= hi })
 }
 
-// search is the place in a list of the first element that is so, as all behind it are, or the list's length.
+// search is the place in a list of the first element that is so, as all behind it are, or the
+// list's length.
 func search[T any](list []T, is func(T) bool) int {
 	i, _ := slices.BinarySearchFunc(list, true, func(e T, _ bool) int {
 		if is(e) {

@@ -132,7 +132,8 @@ func (p *plan) reckon() {
 	look.entries, look.inodes = look.entries[:0], look.inodes[:0]
 }
 
-// of is what a name adds to the total that stands for an inode, or nil, in a directory that has a name or has none.
+// of is what a name adds to the total that stands for an inode, or nil, in a directory that has a
+// name or has none.
 func (e *entry) of(is *inode, reached bool) sum {
 	if !reached {
 		is = nil
@@ -173,8 +174,8 @@ func (s state) inode(in *inode, size int64, data sum) sum {
 	return data
 }
 
-// difference is what may be other in a state than when nothing is lost: the cost of finding it out grows with what is lost, and not with what
-// there is.
+// difference is what may be other in a state than when nothing is lost: the cost of finding it out
+// grows with what is lost, and not with what there is.
 type difference struct {
 	state
 	entries []*entry // each with its value
@@ -225,7 +226,8 @@ func (d *difference) inode(in *inode) {
 	}
 }
 
-// check looks whether an inode has a name where it has none when nothing is lost, or the other way about. Then all in it is different.
+// check looks whether an inode has a name where it has none when nothing is lost, or the other way
+// about. Then all in it is different.
 func (d *difference) check(in *inode) {
 	if in == nil || in.check == d.p.view {
 		return
@@ -265,12 +267,14 @@ func (d *difference) reached(in *inode) bool {
 	return in.reach == 1
 }
 
-// cells are those of a file that may have other bytes in the state, in which it has a size: their places in the list.
+// cells are those of a file that may have other bytes in the state, in which it has a size: their
+// places in the list.
 func (d *difference) cells(in *inode, size int64) (at []int) {
 	next := 0
 	add := func(lo, hi int64) {
 		from, to := next, next+1
-		if next == len(in.cells) || in.cells[next].lo != lo || in.cells[next].hi != hi { // else it is the one behind the last
+		// else it is the one behind the last
+		if next == len(in.cells) || in.cells[next].lo != lo || in.cells[next].hi != hi {
 			from, to = in.cellsIn(lo, hi)
 		}
 		for next = from; next < to; next++ {

@@ -14,7 +14,8 @@ func (i *Images) Words(n int) (lost []string) {
 	return lost
 }
 
-// divided tells of each operation of which an image lacks something, of how many parts it has, and which are gone.
+// divided tells of each operation of which an image lacks something, of how many parts it has, and
+// which are gone.
 func (i *Images) divided(n int, tell func(op *Op, at, parts int, gone []*atom)) {
 	atoms := i.plan.atoms
 	lost := i.kept[n].lost.list()

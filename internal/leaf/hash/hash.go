@@ -1,5 +1,5 @@
-// Package hash has the hashes of searches: 128 bits, computed fast, and good as long as the process lives.
-// What names a value for good is an ariadne.Digest.
+// Package hash has the hashes of searches: 128 bits, computed fast, and good as long as the process
+// lives. What names a value for good is an ariadne.Digest.
 //
 // Invariant: the same values have the same hash on every machine.
 package hash
@@ -10,7 +10,8 @@ import (
 	"math/bits"
 )
 
-// Hash stands for a value in memory. Two different values of n have the same one with a probability of about n²/2^129.
+// Hash stands for a value in memory. Two different values of n have the same one with a probability
+// of about n²/2^129.
 type Hash struct{ Hi, Lo uint64 }
 
 // Plus is the hash of a pair whose halves are never exchanged.

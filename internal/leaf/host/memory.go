@@ -133,7 +133,8 @@ func (f *finder) meminfo(name string) int64 {
 // limit is the group's own, or 0.
 func (g group) limit() int64 {
 	if g.v1 {
-		if l := number(filepath.Join(g.dir, "memory.limit_in_bytes")); l < 1<<60 { // else there is none
+		// else there is none
+		if l := number(filepath.Join(g.dir, "memory.limit_in_bytes")); l < 1<<60 {
 			return l
 		}
 		return 0

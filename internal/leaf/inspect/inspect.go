@@ -1,5 +1,6 @@
-// Package inspect says what can be seen of a machine between two of its steps: processes, threads and where they wait,
-// registers, memory, files, sockets and timers. Who looks needs to know nothing of how the machine is made.
+// Package inspect says what can be seen of a machine between two of its steps: processes, threads
+// and where they wait, registers, memory, files, sockets and timers. Who looks needs to know
+// nothing of how the machine is made.
 //
 // Invariant: to look changes nothing, neither in the machine nor in what becomes of it.
 //
@@ -13,8 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Machine can be looked into. It is good for the time that it is lent. A process or a thread is named by the number
-// that the machine's programs see.
+// Machine can be looked into. It is good for the time that it is lent. A process or a thread is
+// named by the number that the machine's programs see.
 type Machine interface {
 	// Look returns all but the contents.
 	Look() (*View, error)
@@ -24,7 +25,8 @@ type Machine interface {
 	Mappings(pid int) ([]Mapping, error)
 	// ReadMemory reads a process's memory into b. It returns how much of it there is in one piece.
 	ReadMemory(pid int, address uint64, b []byte) (n int, err error)
-	// ReadFile reads a regular file, by the path that the machine's programs see, into b. At the file's end n is less than len(b).
+	// ReadFile reads a regular file, by the path that the machine's programs see, into b. At the
+	// file's end n is less than len(b).
 	ReadFile(path string, offset int64, b []byte) (n int, err error)
 }
 
@@ -71,7 +73,8 @@ type Descriptor struct {
 	FD    int    `json:"fd"`
 	What  string `json:"what"`  // a path, or what /proc shows of it, with addresses
 	Flags int    `json:"flags"` // of open(2)
-	// Unread are the bytes that can be read from a socket or a pipe, Unsent those that a socket has not sent yet.
+	// Unread are the bytes that can be read from a socket or a pipe, Unsent those that a socket has
+	// not sent yet.
 	Unread int `json:"unread,omitempty"`
 	Unsent int `json:"unsent,omitempty"`
 }
@@ -96,7 +99,8 @@ type Timer struct {
 
 // Registers are those of a thread.
 type Registers struct {
-	Named []Register `json:"named"` // the general ones and segment bases, in the order of the processor's manual
+	// the general ones and segment bases, in the order of the processor's manual
+	Named []Register `json:"named"`
 	// Extended are the others as the processor saves them (XSAVE).
 	Extended []byte `json:"extended,omitempty"`
 }
@@ -125,12 +129,13 @@ type Mapping struct {
 	Write   bool   `json:"write"`
 	Execute bool   `json:"execute"`
 	Shared  bool   `json:"shared"`
-	Offset  uint64 `json:"offset,string"`  // in the file
-	Name    string `json:"name,omitempty"` // a path as the process sees it, [stack] and the like, or ""
+	Offset  uint64 `json:"offset,string"` // in the file
+	// a path as the process sees it, [stack] and the like, or ""
+	Name string `json:"name,omitempty"`
 }
 
-// MarshalJSON leaves out the time until which a thread waits when there is none. Arguments are texts, for numbers in JSON are
-// less exact.
+// MarshalJSON leaves out the time until which a thread waits when there is none. Arguments are
+// texts, for numbers in JSON are less exact.
 func (t Thread) MarshalJSON() ([]byte, error) {
 	type plain Thread
 	j := struct {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestLostOperations: how many operations were lost is read from the comment that lists some of them.
+// TestLostOperations: how many operations were lost is read from the comment that lists some of
+// them.
 func TestLostOperations(t *testing.T) {
 	var many []string
 	for i := range 3 * maxLost {

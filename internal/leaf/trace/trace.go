@@ -53,11 +53,11 @@ type Header struct {
 	ClockError time.Duration
 	Delays     int
 	MaxDelay   time.Duration // 0: as late as may be
-	// Fine: a fault of less than a second ends less than a second late. In traces without the word it ends
-	// at a full second.
+	// Fine: a fault of less than a second ends less than a second late. In traces without the word
+	// it ends at a full second.
 	Fine bool
-	// Stronger: where a loss of power may leave more images than are chosen among, those of stronger models
-	// come first. In traces without the word they do not.
+	// Stronger: where a loss of power may leave more images than are chosen among, those of
+	// stronger models come first. In traces without the word they do not.
 	Stronger  bool
 	Faults    []Fault       // budgets that are not 0
 	MaxSteps  int           // of one execution

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// Read is what a file holds. What is as in an earlier content is shared with it; nil: there is none.
+// Read is what a file holds. What is as in an earlier content is shared with it; nil: there is
+// none.
 func Read(f *os.File, old *Content) (*Content, error) {
 	if old == nil {
 		old = &Content{}

@@ -42,8 +42,8 @@ func (s *State) file(e entry) File {
 
 // Digest is over names, which of them are of the same file, modes, targets of links, what regular
 // files hold, and what seen appends of each file: owners and inode numbers, which are not in it,
-// are the caller's to translate. Pages of zeros are as good as holes. It costs what has changed since
-// the last digest of a state that this one comes from.
+// are the caller's to translate. Pages of zeros are as good as holes. It costs what has changed
+// since the last digest of a state that this one comes from.
 func (s *State) Digest(seen func(b []byte, f File) []byte) digest {
 	h := sha256.New()
 	first := map[uint64]int{}

@@ -27,8 +27,9 @@ func (s *State) List() (all []Name) {
 	return all
 }
 
-// Each visits all names, of the directories that can change as well, parents before what they hold, each with its file's inode number
-// and a digest of what a regular file holds. It costs as much as Digest.
+// Each visits all names, of the directories that can change as well, parents before what they hold,
+// each with its file's inode number and a digest of what a regular file holds. It costs as much as
+// Digest.
 func (s *State) Each(visit func(n Name, ino uint64, sum [32]byte)) {
 	for _, name := range s.names.sorted {
 		e := s.names.entries[name]

@@ -1,15 +1,17 @@
 //go:build linux
 
-// Package hostfiles keeps what nodes were first shown of the host's files: what a name stands for, what a
-// directory holds, what small files contain. While a check runs others install packages, add users and edit
-// files. Nodes are shown what was there first, so each execution sees the same host.
+// Package hostfiles keeps what nodes were first shown of the host's files: what a name stands for,
+// what a directory holds, what small files contain. While a check runs others install packages, add
+// users and edit files. Nodes are shown what was there first, so each execution sees the same host.
 //
-// It looks at no file by itself: who shows a file says what it found. It is no copy of the host either. What was
-// not kept, because it is large or because there is too much, is told to have changed.
+// It looks at no file by itself: who shows a file says what it found. It is no copy of the host
+// either. What was not kept, because it is large or because there is too much, is told to have
+// changed.
 //
 // Invariants: what is first stays first. Any number of goroutines may use a Seen.
 //
-// Read next: internal/machine/node/asked.go, which shows; internal/system/files.go, which names what was shown by digests.
+// Read next: internal/machine/node/asked.go, which shows; internal/system/files.go, which names
+// what was shown by digests.
 package hostfiles
 
 import (
@@ -38,13 +40,14 @@ type Name struct {
 	Target string      // of a link
 }
 
-// Same reports whether a name stands for what it did: for the same file or directory, which looks the same. What
-// a directory holds is no matter here, nor when it changed.
+// Same reports whether a name stands for what it did: for the same file or directory, which looks
+// the same. What a directory holds is no matter here, nor when it changed.
 func (n *Name) Same(st *unix.Stat_t, target string) bool {
 	return n.SameFile(st, target) && (st.Mode&unix.S_IFMT != unix.S_IFREG || n.Stat.Nlink == st.Nlink)
 }
 
-// SameFile is Same, except that a file may have got further names, or have lost some, elsewhere. Only stat(2) shows that.
+// SameFile is Same, except that a file may have got further names, or have lost some, elsewhere.
+// Only stat(2) shows that.
 func (n *Name) SameFile(st *unix.Stat_t, target string) bool {
 	was := &n.Stat
 	if was.Mode == 0 || st.Mode == 0 {
@@ -82,7 +85,8 @@ type Seen struct {
 type file struct {
 	content []byte // nil: not kept
 	digest  ariadne.Digest
-	// held: a node has it open between two steps, or mapped. Who writes to the file then changes what the node reads.
+	// held: a node has it open between two steps, or mapped. Who writes to the file then changes
+	// what the node reads.
 	held bool
 }
 
@@ -91,8 +95,8 @@ func New() *Seen {
 	return &Seen{names: map[string]*Name{}, files: map[string]*file{}, lists: map[string][]Entry{}}
 }
 
-// Show returns what a name stood for first: what it stands for now when no node was shown it yet. nil: there
-// are too many names.
+// Show returns what a name stood for first: what it stands for now when no node was shown it yet.
+// nil: there are too many names.
 func (s *Seen) Show(path string, now *unix.Stat_t, target string) *Name {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -114,8 +118,8 @@ func (s *Seen) Known(path string) *Name {
 	return s.names[path]
 }
 
-// Opened enters that a node has opened the file of a known name. read, which may be called, returns the content of
-// the file, or nil when it is another one by now. more: nobody had opened it.
+// Opened enters that a node has opened the file of a known name. read, which may be called, returns
+// the content of the file, or nil when it is another one by now. more: nobody had opened it.
 func (s *Seen) Opened(n *Name, read func() []byte) (more bool) {
 	s.mu.Lock()
 	f := s.files[n.Path]
@@ -159,8 +163,8 @@ func (s *Seen) Hold(path string) {
 	}
 }
 
-// List returns what a directory held first: what it holds now when no node was shown it yet. kept: it is known
-// from now on.
+// List returns what a directory held first: what it holds now when no node was shown it yet. kept:
+// it is known from now on.
 func (s *Seen) List(path string, now []Entry) (first []Entry, kept bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -183,8 +187,8 @@ func (s *Seen) Listing(path string) (entries []Entry, ok bool) {
 	return entries, ok
 }
 
-// Safe reports whether a change of a file is none to the nodes: whenever one asks, it is shown what was there first,
-// or its step fails. look is lstat of a path.
+// Safe reports whether a change of a file is none to the nodes: whenever one asks, it is shown what
+// was there first, or its step fails. look is lstat of a path.
 func (s *Seen) Safe(of ariadne.File, look func(path string) (unix.Stat_t, error)) bool {
 	s.mu.Lock()
 	n, f := s.names[of.Path], s.files[of.Path]
@@ -201,7 +205,8 @@ func (s *Seen) Safe(of ariadne.File, look func(path string) (unix.Stat_t, error)
 		if kept && of.Use == ariadne.FileRead {
 			return true
 		}
-		// A file that has taken the place of another one changes nothing for those who have that open.
+		// A file that has taken the place of another one changes nothing for those who have that
+		// open.
 		st, err := look(of.Path)
 		return err != nil || st.Dev != n.Stat.Dev || st.Ino != n.Stat.Ino
 	}

@@ -37,14 +37,15 @@ var kinds = []reflect.Type{
 	reflect.TypeFor[*asyncFile](),
 }
 
-// Kind says that a T may do so: a file, who waits, what a timer ends. Each package says it of its own, as a variable.
+// Kind says that a T may do so: a file, who waits, what a timer ends. Each package says it of its
+// own, as a variable.
 func Kind[T any]() struct{} {
 	kinds = append(kinds, reflect.TypeFor[T]())
 	return struct{}{}
 }
 
-// Kinds are the types of which Kind was said, and those that slots hold, in an order that does not depend on where
-// packages lie.
+// Kinds are the types of which Kind was said, and those that slots hold, in an order that does not
+// depend on where packages lie.
 func Kinds() (all []reflect.Type) {
 	all = slices.Clone(kinds)
 	for _, of := range inSlots {
@@ -56,8 +57,8 @@ func Kinds() (all []reflect.Type) {
 	return slices.Compact(all)
 }
 
-// Codec returns a codec of values in which there is a Node. Its bytes are for programs whose slots are in the same
-// order.
+// Codec returns a codec of values in which there is a Node. Its bytes are for programs whose slots
+// are in the same order.
 func Codec[T any]() *deepcopy.Codec[T] {
 	var version strings.Builder
 	for _, of := range []reflect.Type{reflect.TypeFor[*Node](), reflect.TypeFor[*Process](), reflect.TypeFor[*Thread]()} {

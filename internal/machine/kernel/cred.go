@@ -9,15 +9,16 @@ import (
 // IDs are a thread's user or group ids (credentials(7)).
 type IDs struct{ Real, Effective, Saved, FS int }
 
-// Cred is who a thread is; libc sees to it that all threads of a process are the same. To Linux it is
-// always the node's own user: what it may do as somebody else is decided from this (MayUse).
+// Cred is who a thread is; libc sees to it that all threads of a process are the same. To Linux it
+// is always the node's own user: what it may do as somebody else is decided from this (MayUse).
 type Cred struct {
 	UID, GID IDs
 	Groups   []int // replaced as a whole, never changed in place
 	// Capabilities as 64-bit sets.
 	Permitted, EffectiveCaps, Inheritable, Bounding, Ambient uint64
-	SecureBits                                               int  // SECBIT_*, but for that of KeepCaps
-	KeepCaps                                                 bool // PR_SET_KEEPCAPS
+	// SECBIT_*, but for that of KeepCaps
+	SecureBits int
+	KeepCaps   bool // PR_SET_KEEPCAPS
 }
 
 // Bits of Cred.SecureBits (capabilities(7)).

@@ -161,7 +161,8 @@ type HostFile struct {
 	Mode uint32 // st_mode
 	// Synthetic: the content of a file of /proc, made when it was opened.
 	Synthetic bool
-	// First, when not nil, is what the file was when a node was first shown it: Linux has a copy open.
+	// First, when not nil, is what the file was when a node was first shown it: Linux has a copy
+	// open.
 	First *unix.Stat_t
 	// Entry is where it has its name, as far as that is known: it is while something is
 	// watched (inotify.Watched).

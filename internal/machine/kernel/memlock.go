@@ -2,8 +2,8 @@ package kernel
 
 import "slices"
 
-// MemLocks are the parts of a process's memory that it has locked (mlock(2)). Nothing of a node is ever
-// swapped out: they are counted and shown. Children have none, nor has another program.
+// MemLocks are the parts of a process's memory that it has locked (mlock(2)). Nothing of a node is
+// ever swapped out: they are counted and shown. Children have none, nor has another program.
 type MemLocks struct {
 	future bool // what is mapped beside before, too (MCL_FUTURE)
 	before []MemRange

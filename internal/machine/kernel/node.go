@@ -40,8 +40,8 @@ const (
 	ClockCost = ariadne.Time(50)  // one clock read without a stop
 )
 
-// Drift is by how many parts per million a machine's clocks run faster than they do undisturbed, since a time of
-// the world's at which they showed another.
+// Drift is by how many parts per million a machine's clocks run faster than they do undisturbed,
+// since a time of the world's at which they showed another.
 type Drift struct {
 	By           int
 	Since, Shown ariadne.Time
@@ -175,7 +175,8 @@ type Carried struct {
 	FD int `encode:"-"`
 }
 
-// Instead is a file of the host as the node was first shown it. It is another one by now, or has gone, or has come.
+// Instead is a file of the host as the node was first shown it. It is another one by now, or has
+// gone, or has come.
 type Instead struct {
 	Path    string      // without links
 	Stat    unix.Stat_t // Mode 0: there was nothing

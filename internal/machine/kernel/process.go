@@ -35,8 +35,9 @@ type Followed struct {
 	Probe        int      // which function
 	Stack, Depth uint64   // where its frame is (debuginfo.Frame)
 	Kept         [][]byte // what was kept of it when it began
-	Site         int      // where it has jumped to another function that returns in its place; with Return
-	Return       uint64   // where that returns to, or 0
+	// where it has jumped to another function that returns in its place; with Return
+	Site   int
+	Return uint64 // where that returns to, or 0
 }
 
 // Variable is one that a process exposes.
@@ -54,13 +55,14 @@ type Process struct {
 	Exe            string     // path of the program, as the node sees it
 	Aux            []AuxValue // what its auxiliary vector has else than Linux's
 	Args           []string
-	Cwd            string    // kept by chdir and fchdir, as the node sees it
-	Root           string    // what chroot made the root directory, as the node sees it; "": the node's
-	Threads        []*Thread // alive, leader first while it lives
-	Leader         *Thread   // the thread with the process's id, dead or alive
-	FDs            *FDTable
-	MM             int // address space: shared with CLONE_VM; key of private futexes
-	Umask          int
+	Cwd            string // kept by chdir and fchdir, as the node sees it
+	// what chroot made the root directory, as the node sees it; "": the node's
+	Root    string
+	Threads []*Thread // alive, leader first while it lives
+	Leader  *Thread   // the thread with the process's id, dead or alive
+	FDs     *FDTable
+	MM      int // address space: shared with CLONE_VM; key of private futexes
+	Umask   int
 	// AllStop: each of its calls stops, for one of its threads has a filter of its own
 	// (Thread.Seccomp) or it has locked memory;
 	// UnseenStop: those too that are refused without a stop otherwise.

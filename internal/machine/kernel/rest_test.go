@@ -2,8 +2,8 @@ package kernel
 
 import "testing"
 
-// TestRest: however a buffer is read, what is left keeps at most twice its own size, and all that is
-// copied meanwhile is less than twice the buffer.
+// TestRest: however a buffer is read, what is left keeps at most twice its own size, and all that
+// is copied meanwhile is less than twice the buffer.
 func TestRest(t *testing.T) {
 	for _, step := range []int{1, 7, 4095, 4096} {
 		b := make([]byte, 100000)

@@ -55,7 +55,8 @@ func (a *asyncFile) Notify(ev Events) {
 	}
 }
 
-// Signal tells the owner of the file; reason is an si_code. Only a signal chosen by F_SETSIG says what for.
+// Signal tells the owner of the file; reason is an si_code. Only a signal chosen by F_SETSIG says
+// what for.
 func (f *OpenFile) Signal(n *Node, fd, reason int, band Events) {
 	info := signal.Info{Signo: int(unix.SIGIO), Code: signal.SIKernel}
 	if f.Sig != 0 {

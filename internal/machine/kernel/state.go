@@ -78,7 +78,8 @@ type Hooks struct {
 	ProcessExits func(p *Process)
 	// SessionEnds: p has ended, which led its session.
 	SessionEnds func(p *Process)
-	// RealSet: CLOCK_REALTIME was set forward by so much. A time of that clock comes so much sooner.
+	// RealSet: CLOCK_REALTIME was set forward by so much. A time of that clock comes so much
+	// sooner.
 	RealSet func(n *Node, by ariadne.Time)
 	// SignalTaken: a signal was taken off p's queues. The hook may complete what is told of it.
 	SignalTaken func(p *Process, info *signal.Info)

@@ -77,8 +77,9 @@ type Thread struct {
 	NoTSC       bool         // rdtsc is a fault (PR_SET_TSC)
 	Policy      MemoryPolicy // set_mempolicy
 	CPUTime     ariadne.Time // virtual processor time used
-	Vain        int          // calls since one last waited or got what it asked for (internal/machine/node)
-	Native      bool         // its last call is made by Linux when it goes on
+	// calls since one last waited or got what it asked for (internal/machine/node)
+	Vain   int
+	Native bool // its last call is made by Linux when it goes on
 	// Vfork is the child whose exec or end it waits for; clone then returns its pid.
 	Vfork *Process
 
@@ -102,7 +103,8 @@ type Call struct {
 	Passed bool
 	// Waited: nothing else happened when it began to wait, either.
 	Waited bool
-	// Part is how many bytes it moves, a part of those that it could; 0: it is as its arguments say.
+	// Part is how many bytes it moves, a part of those that it could; 0: it is as its arguments
+	// say.
 	Part int64
 	// Fails is how the first of the operations fails that it submits; 0: it does not.
 	Fails Errno
@@ -173,7 +175,8 @@ type Result struct {
 	Value   int64 // -errno on failure
 	Restart Restart
 	Clone   CloneArgs
-	// Unseen: Linux would make the call when the thread goes on, and nobody would look at its result.
+	// Unseen: Linux would make the call when the thread goes on, and nobody would look at its
+	// result.
 	Unseen bool
 }
 

@@ -40,7 +40,7 @@ func (n *Node) DomainName() string {
 	return "(none)"
 }
 
-// SetHostName and SetDomainName are sethostname(2) and setdomainname(2). Other nodes know the node by
-// the spec's name all the same.
+// SetHostName and SetDomainName are sethostname(2) and setdomainname(2). Other nodes know the node
+// by the spec's name all the same.
 func (n *Node) SetHostName(name string)   { *uts.Of(n) = UTS{name, uts.Of(n).domain, true} }
 func (n *Node) SetDomainName(name string) { uts.Of(n).domain = name }

@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 )
 
-// may reports whether the node has written what must come before a kind of fault. Whether another node
-// has that must, is known to the world alone.
+// may reports whether the node has written what must come before a kind of fault. Whether another
+// node has that must, is known to the world alone.
 func (n *Node) may(kind string) bool {
 	all := n.cfg.Faults.After
 	k := slices.IndexFunc(all, func(a config.After) bool { return a.Kind == kind })
@@ -22,7 +22,8 @@ func (n *Node) may(kind string) bool {
 	return n.k.Said&(1<<k) != 0
 }
 
-// listen looks at the lines that the node has written in the step since it was asked last, and at what it has exposed.
+// listen looks at the lines that the node has written in the step since it was asked last, and at
+// what it has exposed.
 func (n *Node) listen() {
 	for line := range n.step.listened.since(&n.k.Told).Lines() {
 		for k, after := range n.cfg.Faults.After {

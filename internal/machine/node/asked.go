@@ -60,10 +60,11 @@ var ownDirs = []string{"/node", "/tmp", "/run", "/var/tmp", "/dev", "/proc", "/s
 
 // learnt is what a step has learnt of the host's files.
 type learnt struct {
-	files   []ariadne.File  // that were not told before
-	opened  map[string]bool // by path, that it has opened or run so far
-	changed *way            // that the call under way is about, and that is no longer what nodes were first shown
-	read    []string        // paths of those that it has opened, and that Linux reads
+	files  []ariadne.File  // that were not told before
+	opened map[string]bool // by path, that it has opened or run so far
+	// that the call under way is about, and that is no longer what nodes were first shown
+	changed *way
+	read    []string // paths of those that it has opened, and that Linux reads
 }
 
 // openedFiles is how many files it has opened or run so far.
@@ -145,7 +146,8 @@ type way struct {
 	fixed bool              // the node cannot change that
 	on    []*hostfiles.Name // what of the host's lies on it: the links, and the end
 	link  *hostfiles.Name   // what its last name is, when that is a link of the host's
-	other string            // which of these names is not what nodes were first shown (Node.compare)
+	// which of these names is not what nodes were first shown (Node.compare)
+	other string
 }
 
 // follow tells of each name on the way of a path, and returns where it ends, without

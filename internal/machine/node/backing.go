@@ -15,7 +15,8 @@ type layout struct {
 	read int // how often they were, for tests
 }
 
-// forget is called when a thread has run or makes a call of Ariadne's: the mappings may have changed.
+// forget is called when a thread has run or makes a call of Ariadne's: the mappings may have
+// changed.
 func (l *layout) forget() { l.pid = 0 }
 
 func (l *layout) of(th *thread) []mapping {

@@ -49,8 +49,8 @@ func (n *Node) checks() bool { return n.checking > 0 }
 // checked reports whether the command that looks at what a fault has left has ended.
 func (n *Node) checked() bool { return n.checking > 0 && n.k.CommandsEnded > 0 }
 
-// done reports whether the node has been switched on and no process of it lives, or will; ended, whether all of
-// its commands have ended.
+// done reports whether the node has been switched on and no process of it lives, or will; ended,
+// whether all of its commands have ended.
 func (n *Node) done() (done, ended bool) {
 	return n.started && n.alive() == 0 && !n.k.RunsAgain(), n.started && n.k.CommandsEnded == n.running
 }

@@ -14,12 +14,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Checkpoint is a frozen copy of a quiescent node: of each process a fork that
-// never runs, and the pages in which it differs from that; of each thread its registers; of the node its
-// state, with what its files hold. All but the forks is data. All copies of a node share its namespaces and its one
-// file tree, which therefore shows the state of whichever ran last; before a copy
-// runs, the tree is set to that copy's state (internal/machine/filetree). So at most one
-// copy of a node runs at a time, and all belong to one executor.
+// A Checkpoint is a frozen copy of a quiescent node: of each process a fork that never runs, and
+// the pages in which it differs from that; of each thread its registers; of the node its state,
+// with what its files hold. All but the forks is data. All copies of a node share its namespaces
+// and its one file tree, which therefore shows the state of whichever ran last; before a copy runs,
+// the tree is set to that copy's state (internal/machine/filetree). So at most one copy of a node
+// runs at a time, and all belong to one executor.
 type Checkpoint struct {
 	setup
 	home    *home
@@ -147,8 +147,9 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 	return n, nil
 }
 
-// Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. What it was is gone. The
-// checkpoint stays. In place, if the node differs from it in nothing but pages, registers and state; else in a copy.
+// Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. What it
+// was is gone. The checkpoint stays. In place, if the node differs from it in nothing but pages,
+// registers and state; else in a copy.
 func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if n.home != c.home {
 		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)

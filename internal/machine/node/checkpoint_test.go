@@ -33,22 +33,27 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", "import os,pty,time\npid,fd=pty.fork()\nif pid==0:\n  for i in range(3): print(input(),os.ttyname(0),flush=True)\n  os._exit(0)\nfor i in range(3):\n  time.sleep(1);os.write(fd,b'ab\\x7fc%d'%i);time.sleep(1);os.write(fd,b'\\n');time.sleep(1);print(os.read(fd,99))\n"},
 		// What its own children do not get or find wiped, its copies have.
 		{"/usr/bin/python3", "-c", "import os,time,mmap\nm=[mmap.mmap(-1,8192,34) for i in '123']\nfor x in m: x[0]=65\nm[0].madvise(mmap.MADV_DONTFORK);m[1].madvise(18)\nfor i in range(3):\n  time.sleep(1);print([x[0] for x in m])\n  if os.fork()==0: time.sleep(1);print(m[1][0],m[2][0]);os._exit(0)\n  m[0][0]=m[1][0]=m[0][0]+1;os.wait()\n"},
-		// One of two threads has a filter, and its child; calls that else run without a stop stop in copies too.
+		// One of two threads has a filter, and its child; calls that else run without a stop stop
+		// in copies too.
 		{"/usr/bin/python3", "-c", "import ctypes,os,struct,threading,time\nl=ctypes.CDLL(None,use_errno=True);l.prctl(38,1,0,0,0)\ndef put(nr,e):\n  b=ctypes.create_string_buffer(b''.join(struct.pack('HBBI',*i) for i in [(32,0,0,0),(21,0,1,nr),(6,0,0,0x50000|e),(6,0,0,0x7fff0000)]));return l.prctl(22,2,struct.pack('HxxxxxxQ',4,ctypes.addressof(b)))\ndef ask(i): b=ctypes.create_string_buffer(99);return i,l.getppid(),ctypes.get_errno(),l.syscall(79,b,99),ctypes.get_errno(),[x.split()[1] for x in open('/proc/thread-self/status') if 'Secc' in x]\ndef two():\n  print(put(110,7))\n  for i in range(4):\n    time.sleep(1);print(ask(i),flush=True)\n    if i==1: print(put(79,9))\n    if i==2 and os.fork()==0: time.sleep(.7);print('child',ask(i),flush=True);os._exit(0)\nthreading.Thread(target=two).start()\nfor i in range(5): time.sleep(.9);print('first',ask(i),flush=True)\n"},
 		{"/bin/sh", "-c", "cp /bin/sleep p; ./p 1; ./p 1; sleep 1; rm p; ls"},
-		// Only mappings lead to these: a memory file, and one that loses its name when checkpoints exist.
+		// Only mappings lead to these: a memory file, and one that loses its name when checkpoints
+		// exist.
 		{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',0);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
 		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(5):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n  if i==1: os.unlink('a')\n"},
 		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd);os.unlink('a')\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
 		// What a copy has changed in a private mapping is its own, whatever becomes of the file.
 		{"/usr/bin/python3", "-c", mapOnly + "time.sleep(1);open('a','wb').write(b'x'*40960);fd=os.open('a',os.O_RDWR);m=mapped(fd,2);os.close(fd)\nfor i in range(4):\n  print(m[0],m[9000],m[20000]);m[0]=i+1;m[9000]=i+5;time.sleep(1)\n"},
-		// Events that wait, a watch of a directory that is removed and comes back, an open file without a name.
+		// Events that wait, a watch of a directory that is removed and comes back, an open file
+		// without a name.
 		{"/usr/bin/python3", "-c", "import ctypes,os,time\nl=ctypes.CDLL(None);i=l.inotify_init1(2048);os.mkdir('d');print(l.inotify_add_watch(i,b'd',4095))\nf=open('d/f','w',0);print(l.inotify_add_watch(i,b'd/f',4095))\nfor k in range(6):\n  time.sleep(1);f.write('x');os.rename('d/f','d/g') if k==1 else 0;os.unlink('d/g') if k==3 else 0\n  if k%2: print(os.read(i,4096))\nf.close();os.rmdir('d');time.sleep(1);print(os.read(i,4096));os.mkdir('d');time.sleep(1);print(l.inotify_add_watch(i,b'd',4095))\n"},
 		// A full queue, a receiver that waits, a wish to be told.
 		{"/usr/bin/python3", "-c", "import ctypes,os,signal,time\nl=ctypes.CDLL(None);a=(ctypes.c_long*8)(0,2,16);q=l.mq_open(b'/q',0o102,0o600,a);l.mq_unlink(b'/q')\ndef get(): b=ctypes.create_string_buffer(16);p=ctypes.c_uint();return l.mq_receive(q,b,16,ctypes.byref(p)),b.value,p.value\nif os.fork()==0:\n  for i in range(6): print(get(),flush=True);time.sleep(.7*i)\n  os._exit(0)\nfor i in range(6): time.sleep(.5);print(l.mq_send(q,b'm%d'%i,2,i%3),flush=True)\nos.wait();signal.signal(10,lambda *a:print('told',flush=True));print(l.mq_notify(q,(ctypes.c_int*16)(0,0,10,0)));time.sleep(1);l.mq_send(q,b'z',1,1);time.sleep(1);print(get())\n"},
-		// Ariadne's own pages hold nothing of other copies, though a program can write there, nor of the host.
+		// Ariadne's own pages hold nothing of other copies, though a program can write there, nor
+		// of the host.
 		{"/usr/bin/python3", "-c", "import ctypes,os,time\nm=(ctypes.c_ubyte*0x6000).from_address(0x7ffffa000000)\nfor i in range(5):\n  print([(k,m[k]) for k in [*range(64,0x1000),*range(0x3000,0x6000)] if m[k]])\n  m[0xff0]=m[0x3ff0]=m[0x5ff0]=i+1;os.stat('/etc/passwd');time.sleep(1)\n  ctypes.CDLL(None).write(1,ctypes.c_void_p(0x7ffffa003000),16)\n"},
-		// A name that is gone and comes back leads to the file that is open, one that was opened for nothing writes none.
+		// A name that is gone and comes back leads to the file that is open, one that was opened
+		// for nothing writes none.
 		{"/bin/sh", "-c", "exec 3>f 4>g; for i in 1 2; do sleep 1; readlink /proc/$$/fd/3 /proc/$$/fd/4; done; rm f; sleep 1; readlink /proc/$$/fd/3; mv g h; sleep 1; readlink /proc/$$/fd/4; rm h; sleep 1; readlink /proc/$$/fd/4"},
 		{"/usr/bin/python3", "-c", "import mmap,os,time\nf=open('f','w+b');f.write(b'x');f.flush();m=mmap.mmap(f.fileno(),1)\nfor i in range(4):\n  time.sleep(1);print([l.split(None,5)[5] for l in open('/proc/self/maps') if '/f' in l])\n  if i==2: os.unlink('f')\n"},
 		{"/usr/bin/python3", "-c", "import os,time\nf=os.open('/etc/hostname',3)\nfor i in range(3):\n  time.sleep(1)\n  try: os.write(f,b'x')\n  except OSError as e: print(e)\n"},

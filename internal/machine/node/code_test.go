@@ -32,7 +32,8 @@ func TestOverwrittenCall(t *testing.T) {
 				for range 2 {
 					n.inject(th, unix.SYS_MINCORE, area.Scratch, 4096, area.Scratch)
 				}
-				restore = append(restore, func() { th.tr.Poke(at, was) }) // the next call is made there
+				// the next call is made there
+				restore = append(restore, func() { th.tr.Poke(at, was) })
 			}
 			var c *Checkpoint
 			if c, err = n.Freeze(); err != nil {

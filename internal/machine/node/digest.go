@@ -9,7 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// stream is a running hash of a step: the message that arrived, calls, signals. They are mixed into one word, because there are thousands.
+// stream is a running hash of a step: the message that arrived, calls, signals. They are mixed into
+// one word, because there are thousands.
 type stream struct{ sum uint64 }
 
 func (s *stream) mix(v uint64) {

@@ -19,15 +19,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Losses of power leave many images of a disk, and what is switched on again looks at a part of what is
-// there. So each step says at what it has looked (ariadne.Look), and the machine that is down what there is
-// to be seen: on two disks that are the same at these places it does the same, and memo lets one of
-// them have the other's transitions.
+// Losses of power leave many images of a disk, and what is switched on again looks at a part of
+// what is there. So each step says at what it has looked (ariadne.Look), and the machine that is
+// down what there is to be seen: on two disks that are the same at these places it does the same,
+// and memo lets one of them have the other's transitions.
 //
-// Paths are looked up as they lead at the time, and noted by where they end, without links. Places stand for what was
-// there when the machine was switched on: what the node has done to its files since follows from what it
-// has seen. A file that is opened counts as read as a whole, a directory as listed. What is renamed or linked counts as seen
-// with all that is below, so it may be looked at by its new name. After anything that is not known here all has been seen.
+// Paths are looked up as they lead at the time, and noted by where they end, without links. Places
+// stand for what was there when the machine was switched on: what the node has done to its files
+// since follows from what it has seen. A file that is opened counts as read as a whole, a directory
+// as listed. What is renamed or linked counts as seen with all that is below, so it may be looked
+// at by its new name. After anything that is not known here all has been seen.
 
 // mostHeld bounds how many files the disks may hold of which this is known.
 const mostHeld = 4096
@@ -45,8 +46,8 @@ type held struct {
 	name, stat, data, tree ariadne.Digest
 }
 
-// newDisk is what the machine's disks hold, which has just been switched off; nil: there is too much, or what it
-// does may depend on how much room is left.
+// newDisk is what the machine's disks hold, which has just been switched off; nil: there is too
+// much, or what it does may depend on how much room is left.
 func (n *Node) newDisk() *diskView {
 	k := n.k
 	if d := &k.Files.Disk; d.Given || d.Full || d.Used() > d.Limit/4 {
@@ -192,7 +193,8 @@ func (n *Node) looksAll() { n.disk = nil }
 // elsewhere are the directories of the node's own that are the same on all disks.
 var elsewhere = []string{"/tmp", "/run", "/dev", "/proc", "/sys"}
 
-// looksAt notes that something is seen of what a path without links stood for when the machine was switched on.
+// looksAt notes that something is seen of what a path without links stood for when the machine was
+// switched on.
 func (n *Node) looksAt(kind ariadne.LookKind, name string) {
 	if n.disk == nil || n.step.looks == nil {
 		return
@@ -211,7 +213,8 @@ func (n *Node) looksAt(kind ariadne.LookKind, name string) {
 	}
 }
 
-// lookUp notes that a path is looked up, and what is seen of where it ends: of a link that it names, and of what that leads to.
+// lookUp notes that a path is looked up, and what is seen of where it ends: of a link that it
+// names, and of what that leads to.
 func (n *Node) lookUp(name string, kinds ...ariadne.LookKind) {
 	if n.disk == nil {
 		return

@@ -14,7 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// sights are statements of a program that is back, and what they have looked at besides the names on the way.
+// sights are statements of a program that is back, and what they have looked at besides the names
+// on the way.
 var sights = []struct{ do, want string }{
 	{`pass`, ""},
 	{`open("a").read()`, "stat a, data a"},
@@ -124,7 +125,8 @@ again("a", "dir", "dir/f", ".")
 	base := left("")
 	for _, c := range []struct{ do, want string }{
 		{"", ""},
-		{`fd = open("a", "w"); fd.write("new"); fd.close(); again("a")`, "stat a, data a"}, // it was changed at another time
+		// it was changed at another time
+		{`fd = open("a", "w"); fd.write("new"); fd.close(); again("a")`, "stat a, data a"},
 		{`os.chmod("dir/f", 0o600)`, "name dir/f, stat dir/f"},
 		{`os.setxattr("a", "user.x", b"1")`, "stat a"},
 		{`os.link("a", "hard"); again(".")`, "stat ., data ., stat a, data a, name hard, stat hard, data hard"},

@@ -25,9 +25,10 @@ import (
 )
 
 // A node that is down has no processes. Its files are as they were. When only its programs were
-// killed (ariadne.Crashed), its kernel lives on, and answers what arrives. When the machine
-// stopped (ariadne.Stopped, ariadne.PowerLost), a new kernel begins, and what was in memory is gone: the machine is its
-// disk, and says so (Output.Content), so all ways that lead to the same disk lead to one state.
+// killed (ariadne.Crashed), its kernel lives on, and answers what arrives. When the machine stopped
+// (ariadne.Stopped, ariadne.PowerLost), a new kernel begins, and what was in memory is gone: the
+// machine is its disk, and says so (Output.Content), so all ways that lead to the same disk lead to
+// one state.
 
 // fate is what takes a node down in a step, and what is left of it.
 type fate struct {
@@ -65,7 +66,8 @@ func (n *Node) meetFate() {
 	}
 }
 
-// tellFate has the output of a step that ends say what has taken the node down, and what that has left.
+// tellFate has the output of a step that ends say what has taken the node down, and what that has
+// left.
 func (n *Node) tellFate(out *ariadne.Output) {
 	f := &n.step.fate
 	if out.Down, out.Back = f.down, f.back; f.down == ariadne.Up || f.down == ariadne.Paused {
@@ -144,7 +146,8 @@ func alternatives(faults []ariadne.NodeFault) (all []string) {
 	return all
 }
 
-// among are those of the faults that may befall the node within a step for which may says so, as alternatives.
+// among are those of the faults that may befall the node within a step for which may says so, as
+// alternatives.
 func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string) {
 	for i, f := range n.cfg.Faults.Within {
 		if may(f) {
@@ -154,8 +157,8 @@ func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string)
 	return alternatives
 }
 
-// hearStaying looks at the lines that the node has written in the step since it was asked last. What outlives
-// its going down has happened.
+// hearStaying looks at the lines that the node has written in the step since it was asked last.
+// What outlives its going down has happened.
 func (n *Node) hearStaying() {
 	s := &n.step
 	told := s.stays.since(&n.k.Told)
@@ -195,8 +198,8 @@ func init() {
 	}
 }
 
-// pause lets the time pass for which nothing of the node runs. What was sent before is under way, and
-// all timers that were due meanwhile expire at once.
+// pause lets the time pass for which nothing of the node runs. What was sent before is under way,
+// and all timers that were due meanwhile expire at once.
 func (n *Node) pause(o ariadne.Outage) {
 	net.Flush(n.k)
 	n.step.down = o.Down

@@ -96,8 +96,9 @@ func TestCrashAndStop(t *testing.T) {
 	}
 }
 
-// TestShortOutages: a node that goes down for less than a second is back as soon as that, and in a trace of old at the next full second. A
-// machine that never comes back is the same whenever in a second it goes down.
+// TestShortOutages: a node that goes down for less than a second is back as soon as that, and in a
+// trace of old at the next full second. A machine that never comes back is the same whenever in a
+// second it goes down.
 func TestShortOutages(t *testing.T) {
 	for _, c := range []struct {
 		down   ariadne.Down
@@ -137,8 +138,8 @@ func TestShortOutages(t *testing.T) {
 	}
 }
 
-// TestPause: a paused node loses nothing. Its clock goes on, and timers that were due meanwhile expire
-// at once; within a step, what was sent or written before has happened before.
+// TestPause: a paused node loses nothing. Its clock goes on, and timers that were due meanwhile
+// expire at once; within a step, what was sent or written before has happened before.
 func TestPause(t *testing.T) {
 	const program = `import time, select, os
 e = select.epoll()
@@ -179,8 +180,8 @@ time.sleep(3)
 	}
 }
 
-// TestRestart: a node runs other commands when it starts again, however often, with numbers of their
-// own; it has ended when these have, and a copy of it does the same.
+// TestRestart: a node runs other commands when it starts again, however often, with numbers of
+// their own; it has ended when these have, and a copy of it does the same.
 func TestRestart(t *testing.T) {
 	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
 		t.Run(down.String(), func(t *testing.T) {
@@ -231,8 +232,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestDatagramsOfMachineThatStopped: what a machine sends after it has stopped is of another flow than what it sent before,
-// which may still be under way and has the same numbers.
+// TestDatagramsOfMachineThatStopped: what a machine sends after it has stopped is of another flow
+// than what it sent before, which may still be under way and has the same numbers.
 func TestDatagramsOfMachineThatStopped(t *testing.T) {
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {

@@ -9,10 +9,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 )
 
-// drift is how a machine's clocks run: by so many parts per million fast, or slow when it is negative, since a time of
-// the world's at which they showed another.
-// All that a node knows of time is by its own clocks, its timers too: its kernel's time is that of the
-// machine, and is converted where it meets the world's, in inputs and outputs.
+// drift is how a machine's clocks run: by so many parts per million fast, or slow when it is
+// negative, since a time of the world's at which they showed another. All that a node knows of time
+// is by its own clocks, its timers too: its kernel's time is that of the machine, and is converted
+// where it meets the world's, in inputs and outputs.
 type drift struct {
 	ppm          ariadne.Time
 	since, shown ariadne.Time
@@ -58,8 +58,8 @@ func (d drift) last(t ariadne.Time) ariadne.Time {
 	return d.first(t+1) - 1
 }
 
-// convert has an output say the world's times. What has happened by a time of the machine's is at the last of
-// these, so it is not before the step; what is to happen at the first.
+// convert has an output say the world's times. What has happened by a time of the machine's is at
+// the last of these, so it is not before the step; what is to happen at the first.
 func (d drift) convert(out *ariadne.Output) {
 	if d.none() {
 		return
@@ -85,7 +85,8 @@ func (d drift) convert(out *ariadne.Output) {
 	}
 }
 
-// end is when a fault of some length is over that begins now, by the world's time and by the machine's.
+// end is when a fault of some length is over that begins now, by the world's time and by the
+// machine's.
 func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
 	end := ariadne.EndOf
 	if n.cfg.Coarse {
@@ -95,8 +96,8 @@ func (n *Node) end(length time.Duration) (world, local ariadne.Time) {
 	return world, n.drift().local(world)
 }
 
-// offUntil is what the clock shows of a machine that is off for some length: when it is switched on, or, if it never
-// is, the next full second.
+// offUntil is what the clock shows of a machine that is off for some length: when it is switched
+// on, or, if it never is, the next full second.
 func (n *Node) offUntil(length time.Duration) (local ariadne.Time) {
 	if length == ariadne.Ever {
 		d := n.drift()

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDrift: a machine's clock runs forward, by as much as it drifts, and the world's time of one of
-// its times is the first at which it has come.
+// TestDrift: a machine's clock runs forward, by as much as it drifts, and the world's time of one
+// of its times is the first at which it has come.
 func TestDrift(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		since := ariadne.Time(rapid.SampledFrom([]time.Duration{0, 7 * time.Hour, 123_456_789}).Draw(t, "since"))
@@ -39,8 +39,8 @@ func TestDrift(t *testing.T) {
 	})
 }
 
-// TestClocksDrift: a program that sleeps for ten seconds by its own clock sleeps longer or less by the
-// world's, and pauses and starts end at the world's full seconds.
+// TestClocksDrift: a program that sleeps for ten seconds by its own clock sleeps longer or less by
+// the world's, and pauses and starts end at the world's full seconds.
 func TestClocksDrift(t *testing.T) {
 	const nap = `read a b </proc/uptime; sleep 10; read c d </proc/uptime; echo $a $c`
 	for _, ppm := range []int{-1000, 0, 500, 1000} {
@@ -65,8 +65,9 @@ func TestClocksDrift(t *testing.T) {
 	}
 }
 
-// TestClocksBeginToDrift: from the fault on a program's sleep, also one that has begun, takes longer or less by the world's
-// time and as long as ever by its own clocks, none of which runs backwards; also when the machine stops and is switched on again.
+// TestClocksBeginToDrift: from the fault on a program's sleep, also one that has begun, takes
+// longer or less by the world's time and as long as ever by its own clocks, none of which runs
+// backwards; also when the machine stops and is switched on again.
 func TestClocksBeginToDrift(t *testing.T) {
 	const nap = `read a b </proc/uptime; date +%s%N; sleep 10; read c d </proc/uptime; date +%s%N; sleep 10; date +%s%N; sleep 1`
 	for _, ppm := range []int{-1000, 500, 1000} {

@@ -11,11 +11,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 )
 
-// What a checkpoint is besides its frozen processes has an encoding: the node's state, with what its files hold,
-// and the registers of its threads. Of the processes stay behind what only Linux has: pages, mappings, descriptors.
+// What a checkpoint is besides its frozen processes has an encoding: the node's state, with what
+// its files hold, and the registers of its threads. Of the processes stay behind what only Linux
+// has: pages, mappings, descriptors.
 //
-// Equal checkpoints have equal bytes, but for what is the host's own: numbers of devices, and registers that hold
-// what nobody looks at.
+// Equal checkpoints have equal bytes, but for what is the host's own: numbers of devices, and
+// registers that hold what nobody looks at.
 
 // record is a checkpoint as data.
 type record struct {
@@ -37,8 +38,8 @@ func (c *Checkpoint) Encode() ([]byte, error) {
 	return b, nil
 }
 
-// ThawAs makes a node that goes on from an encoded checkpoint. Its processes have the pages, the mappings and the
-// descriptors of c's, which must be those of the same moment.
+// ThawAs makes a node that goes on from an encoded checkpoint. Its processes have the pages, the
+// mappings and the descriptors of c's, which must be those of the same moment.
 func (c *Checkpoint) ThawAs(b []byte) (n *Node, err error) {
 	r, err := records().Decode(b)
 	if err == nil {

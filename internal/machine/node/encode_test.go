@@ -21,8 +21,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 )
 
-// encodeAndThaw sees that a checkpoint gives the same bytes each time, and that a node which goes on from what
-// these are decoded to does as the first did, whose outputs are outs from this step on.
+// encodeAndThaw sees that a checkpoint gives the same bytes each time, and that a node which goes
+// on from what these are decoded to does as the first did, whose outputs are outs from this step
+// on.
 func encodeAndThaw(t *testing.T, c *Checkpoint, outs []ariadne.Output) {
 	t.Helper()
 	b, err := c.Encode()
@@ -51,8 +52,8 @@ func encodeAndThaw(t *testing.T, c *Checkpoint, outs []ariadne.Output) {
 	}
 }
 
-// TestKindsAreKnown: each type of the kernel's objects that can stand where there is an interface is said to, so that
-// nodes which have one can be encoded.
+// TestKindsAreKnown: each type of the kernel's objects that can stand where there is an interface
+// is said to, so that nodes which have one can be encoded.
 func TestKindsAreKnown(t *testing.T) {
 	known := map[string]bool{}
 	for _, k := range kernel.Kinds() {
@@ -112,7 +113,8 @@ func switchedOn(t *testing.T, args ...string) *Node {
 	return n
 }
 
-// TestDecodedElsewhere: another process reads what this one has encoded, and encodes it to the same bytes.
+// TestDecodedElsewhere: another process reads what this one has encoded, and encodes it to the same
+// bytes.
 func TestDecodedElsewhere(t *testing.T) {
 	const asked = "ARIADNE_DECODE"
 	if name := os.Getenv(asked); name != "" {

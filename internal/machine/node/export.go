@@ -14,9 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Export copies the node's own files into a directory, which it makes: those in /node, /tmp, /run, /dev/shm and whatever else it may
-// write, below there by their paths. The node is between two steps, and stays as it is. Sockets, pipes, devices and links to what lies
-// beside the spec are left out, and when files were written is not told: their times are real.
+// Export copies the node's own files into a directory, which it makes: those in /node, /tmp, /run,
+// /dev/shm and whatever else it may write, below there by their paths. The node is between two
+// steps, and stays as it is. Sockets, pipes, devices and links to what lies beside the spec are
+// left out, and when files were written is not told: their times are real.
 func (n *Node) Export(dir string) (err error) {
 	defer recoverTool(n, &err)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

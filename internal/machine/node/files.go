@@ -207,8 +207,8 @@ func (n *Node) ownCopies() {
 	}
 }
 
-// hiddenNames is the directory of names that the node does not see, which keep files for earlier states.
-// What a file there holds is of no state.
+// hiddenNames is the directory of names that the node does not see, which keep files for earlier
+// states. What a file there holds is of no state.
 const hiddenNames = "hidden"
 
 // ownFiles returns the root of the node's own files and the directories below it that

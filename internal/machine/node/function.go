@@ -70,8 +70,8 @@ func (n *Node) breakCode(th *thread, maps string) {
 // breaks reports whether the node's programs have breakpoints.
 func (n *Node) breaks() bool { return n.functions != nil || n.probing != nil }
 
-// breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the probing, if it is not -1. It
-// reports whether there was none of the kind.
+// breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the
+// probing, if it is not -1. It reports whether there was none of the kind.
 func (n *Node) breakAt(th *thread, addr uint64, name string, site int) bool {
 	return n.breakWith(th, addr, func(b *kernel.Break) bool {
 		if name != "" && b.Function == "" {
@@ -86,8 +86,8 @@ func (n *Node) breakAt(th *thread, addr uint64, name string, site int) bool {
 	})
 }
 
-// breakBehind sets one where a function returns to that another one has jumped to at its end. It reports whether
-// there is one.
+// breakBehind sets one where a function returns to that another one has jumped to at its end. It
+// reports whether there is one.
 func (n *Node) breakBehind(th *thread, addr uint64) bool {
 	there := false
 	set := n.breakWith(th, addr, func(b *kernel.Break) bool {
@@ -97,7 +97,8 @@ func (n *Node) breakBehind(th *thread, addr uint64) bool {
 	return set || there
 }
 
-// breakWith adds to what a breakpoint is for, and sets it if there is none yet. It reports whether that was so.
+// breakWith adds to what a breakpoint is for, and sets it if there is none yet. It reports whether
+// that was so.
 func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) bool {
 	p := th.k.Proc
 	i := slices.IndexFunc(p.Breaks, func(b kernel.Break) bool { return b.Addr == addr })

@@ -14,15 +14,18 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
 )
 
-// Whether the descriptors or the memory of a process grow without bound is judged here, and only the verdict is exposed: numbers that
-// change with each step would make all steps different to who searches.
+// Whether the descriptors or the memory of a process grow without bound is judged here, and only
+// the verdict is exposed: numbers that change with each step would make all steps different to who
+// searches.
 
 const (
-	// growthWindow is a stretch of virtual time of which the least number counts: what is given back by the end of it is no growth.
+	// growthWindow is a stretch of virtual time of which the least number counts: what is given
+	// back by the end of it is no growth.
 	growthWindow = ariadne.Time(5e9)
 	// growthRises is how many windows in a row must have a greater one than the window before.
 	growthRises = 6
-	// growthDescriptors is by how many descriptors at least these have grown by then, growthMemory by how many bytes.
+	// growthDescriptors is by how many descriptors at least these have grown by then, growthMemory
+	// by how many bytes.
 	growthDescriptors = 24
 	growthMemory      = 8 << 20
 	// keptShare: a process may keep so many times the bytes that its node was sent meanwhile.
@@ -31,8 +34,8 @@ const (
 	stackRoom = 8 << 20
 )
 
-// trend follows a number over virtual time. It is a value: copies go their own ways. The first window, in which a program
-// starts, does not count.
+// trend follows a number over virtual time. It is a value: copies go their own ways. The first
+// window, in which a program starts, does not count.
 type trend struct {
 	began  ariadne.Time
 	window int   // the how many-th it is
@@ -49,8 +52,9 @@ func newTrend(at ariadne.Time, number, given int64) trend {
 	return trend{began: at, now: number, given: given, floor: number}
 }
 
-// add enters what the number is from a time on, and what the node was sent by then. grows: some window that has ended since the last
-// sample was the last of enough that rose, by more than least and what a process may keep.
+// add enters what the number is from a time on, and what the node was sent by then. grows: some
+// window that has ended since the last sample was the last of enough that rose, by more than least
+// and what a process may keep.
 func (t *trend) add(at ariadne.Time, number, given, least, share int64) (grows bool) {
 	window := int((at - t.began) / growthWindow)
 	for k := 0; t.window < window; k++ {
@@ -120,7 +124,8 @@ type growth struct {
 	told                [2]bool
 }
 
-// grow looks at how much the node's processes have at the end of a step, and exposes which has too much.
+// grow looks at how much the node's processes have at the end of a step, and exposes which has too
+// much.
 func (n *Node) grow() {
 	bounds := n.cfg.Growth
 	if bounds == nil || n.step.over() {
@@ -149,7 +154,8 @@ func (n *Node) grow() {
 	n.grows = all
 }
 
-// grown exposes, once, that a process has too much of something: more than a bound, if that is not 0, or more and more.
+// grown exposes, once, that a process has too much of something: more than a bound, if that is not
+// 0, or more and more.
 func (n *Node) grown(p *kernel.Process, told *bool, of string, has, bound int64, more bool, t *trend) {
 	how := ""
 	switch {
@@ -166,8 +172,8 @@ func (n *Node) grown(p *kernel.Process, told *bool, of string, has, bound int64,
 	n.k.Expose(p.PID, ariadne.Exposure{Name: "growth", Values: []string{fmt.Sprintf("%s/%d", path.Base(p.Exe), p.PID), of, how}})
 }
 
-// descriptors is how many of them a process has open, and how many of these are its own to close: a connection that it has accepted
-// and that its peer has not ended is not.
+// descriptors is how many of them a process has open, and how many of these are its own to close: a
+// connection that it has accepted and that its peer has not ended is not.
 func descriptors(p *kernel.Process) (held, open int64) {
 	for _, fd := range p.FDs.Numbers() {
 		open++
@@ -178,8 +184,8 @@ func descriptors(p *kernel.Process) (held, open int64) {
 	return held, open
 }
 
-// mapped is how much memory a process may write that is its own, in bytes, touched or not: how much it has touched differs between
-// copies of it.
+// mapped is how much memory a process may write that is its own, in bytes, touched or not: how much
+// it has touched differs between copies of it.
 func (n *Node) mapped(p *kernel.Process) int64 {
 	for _, th := range n.threads {
 		if th.k.Proc != p || th.k.State == kernel.Dead {

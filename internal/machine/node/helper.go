@@ -17,10 +17,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A helper is a command that asks a node's programs what they are, as redis-cli does. It runs in a copy of the node, which is thrown
-// away: so to look disturbs nothing. What it has written is the node's, like the content of a file.
+// A helper is a command that asks a node's programs what they are, as redis-cli does. It runs in a
+// copy of the node, which is thrown away: so to look disturbs nothing. What it has written is the
+// node's, like the content of a file.
 
-// helperTime is how long a helper may take by the copy's clock. In between its timers fire, and no message comes or leaves.
+// helperTime is how long a helper may take by the copy's clock. In between its timers fire, and no
+// message comes or leaves.
 const helperTime = ariadne.Time(10e9)
 
 // helped is what a helper has come to.
@@ -29,7 +31,8 @@ type helped struct {
 	ended bool   // with status 0
 }
 
-// askHelpers runs the helpers of the node, which is at the end of a step, in order; the results are by their places in Spec.Looks.
+// askHelpers runs the helpers of the node, which is at the end of a step, in order; the results are
+// by their places in Spec.Looks.
 func (n *Node) askHelpers() map[int]helped {
 	if n.checks() || n.alive() == 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 )
 
-// TestInspect: who looks into a node finds what its program has just made: a value in memory, a file, bytes that nobody has
-// read, a timer. Nothing of that is another afterwards.
+// TestInspect: who looks into a node finds what its program has just made: a value in memory, a
+// file, bytes that nobody has read, a timer. Nothing of that is another afterwards.
 func TestInspect(t *testing.T) {
 	n := started(t, "/usr/bin/python3", "-c", `
 import ctypes, os, socket, time

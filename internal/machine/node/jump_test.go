@@ -13,8 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// TestJump: who waits for a time of the real-time clock goes on when that has come by the clock as it
-// was set, and who waits for a span when it is over; a timer that is cancelled by a jump says so
+// TestJump: who waits for a time of the real-time clock goes on when that has come by the clock as
+// it was set, and who waits for a span when it is over; a timer that is cancelled by a jump says so
 // (clock_settime(2), timerfd_create(2)).
 func TestJump(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jump")

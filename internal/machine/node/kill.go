@@ -28,8 +28,8 @@ func programName(p *kernel.Process) string {
 	return ariadne.Plain(path.Base(name))
 }
 
-// eachProcess calls f with the processes that faults may kill and their names, which are unique: the
-// program's and which of those that run it, by process id.
+// eachProcess calls f with the processes that faults may kill and their names, which are unique:
+// the program's and which of those that run it, by process id.
 func (n *Node) eachProcess(f func(p *kernel.Process, name string)) {
 	count := map[string]int{}
 	for _, pid := range n.k.PIDs() {
@@ -90,8 +90,8 @@ func (n *Node) kill(name string) {
 	}
 }
 
-// forgive takes out the ends of the node's commands that are not its own doing: a shell has passed on that of
-// what was killed.
+// forgive takes out the ends of the node's commands that are not its own doing: a shell has passed
+// on that of what was killed.
 func (n *Node) forgive() {
 	if !n.lost {
 		return
@@ -112,8 +112,8 @@ func (n *Node) runAgain(command int) {
 	}
 }
 
-// relaunchDue runs the commands again whose time has come: by what the node's restart has in the place of each, if
-// it has that.
+// relaunchDue runs the commands again whose time has come: by what the node's restart has in the
+// place of each, if it has that.
 func (n *Node) relaunchDue() error {
 	for n.k.HasDueAgain() {
 		command := n.k.DueAgain()

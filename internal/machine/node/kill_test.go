@@ -58,8 +58,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestKillOfACommand: a command that a fault kills has ended and has not died, nor has the shell that
-// ends with its status; what ends otherwise has.
+// TestKillOfACommand: a command that a fault kills has ended and has not died, nor has the shell
+// that ends with its status; what ends otherwise has.
 func TestKillOfACommand(t *testing.T) {
 	for _, c := range []struct {
 		command, victim string
@@ -85,8 +85,9 @@ func TestKillOfACommand(t *testing.T) {
 	}
 }
 
-// TestKilledCommandRunsAgain: a command that was killed, or a shell that passes that on, runs again when the time has
-// come, by what the spec has in its place; not when the node has gone down meanwhile. Other deaths are deaths.
+// TestKilledCommandRunsAgain: a command that was killed, or a shell that passes that on, runs again
+// when the time has come, by what the spec has in its place; not when the node has gone down
+// meanwhile. Other deaths are deaths.
 func TestKilledCommandRunsAgain(t *testing.T) {
 	const log = `echo x >>log; wc -l <log; `
 	for _, c := range []struct {
@@ -140,7 +141,8 @@ func TestKilledCommandRunsAgain(t *testing.T) {
 	}
 }
 
-// TestKillWithinAStep: before what its process sends or writes, also the first such thing, and no other.
+// TestKillWithinAStep: before what its process sends or writes, also the first such thing, and no
+// other.
 func TestKillWithinAStep(t *testing.T) {
 	const program = `(echo a >a; echo b >b); cat a b 2>/dev/null; : >c; echo over`
 	boot := func(v ariadne.Variation) ariadne.Output {

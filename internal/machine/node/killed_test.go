@@ -27,8 +27,8 @@ func TestKilledFromOutside(t *testing.T) {
 		}
 		panic("no process")
 	}
-	// With the goroutine of a subtest its thread ends, and with the tracer what it traces: so a node is
-	// closed by the subtest that has started it.
+	// With the goroutine of a subtest its thread ends, and with the tracer what it traces: so a
+	// node is closed by the subtest that has started it.
 	start := func(t *testing.T, program string) (*Node, ariadne.Output) {
 		n := started(t, "/usr/bin/python3", "-c", program)
 		n.cfg.Limits.Calls = 0

@@ -16,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Files and variables whose content nodes expose are read whenever a step ends, and helpers are asked (helper.go); what has become of
-// them is an exposure of the output, as if a program had told it on /dev/ariadne.
+// Files and variables whose content nodes expose are read whenever a step ends, and helpers are
+// asked (helper.go); what has become of them is an exposure of the output, as if a program had told
+// it on /dev/ariadne.
 
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
@@ -62,8 +63,8 @@ func (n *Node) heard(i int, l *config.Look) {
 	}
 }
 
-// looks exposes what there is, or the end of the tuples of its name when there is nothing, if it is something else than
-// before. i tells what there is to look at apart.
+// looks exposes what there is, or the end of the tuples of its name when there is nothing, if it is
+// something else than before. i tells what there is to look at apart.
 func (n *Node) looks(i int, name string, now looked) {
 	if n.anotherLook(i, now) {
 		n.k.Expose(0, ariadne.Exposure{Name: name, Values: now.values, Ends: !now.is})

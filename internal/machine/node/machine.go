@@ -139,7 +139,8 @@ func (th *thread) receiveOver(a, b uint64, host int, scratch uint64) (uint64, ke
 	iovAt, byteAt, ctrlAt := scratch+64, scratch+80, scratch+96
 	space := uint64(unix.CmsgSpace(4))
 	var msg []byte
-	for _, v := range []uint64{0, 0, iovAt, 1, ctrlAt, space, 0, 0, byteAt, 1} { // struct msghdr, then the iovec
+	// struct msghdr, then the iovec
+	for _, v := range []uint64{0, 0, iovAt, 1, ctrlAt, space, 0, 0, byteAt, 1} {
 		msg = binary.LittleEndian.AppendUint64(msg, v)
 	}
 	if e := th.WriteMem(scratch, msg); e != 0 {

@@ -36,13 +36,14 @@ type Config struct {
 	*config.Machine
 	// TraceCalls fills Output.CallTrace.
 	TraceCalls bool
-	// Interrupt, when not nil, returns a channel that ends the step under way when it is closed. Another step may have another one.
+	// Interrupt, when not nil, returns a channel that ends the step under way when it is closed.
+	// Another step may have another one.
 	Interrupt func() <-chan struct{}
-	// Seen is what nodes were first shown of the host's files, by all nodes of the system together; nil: they are
-	// shown what is there.
+	// Seen is what nodes were first shown of the host's files, by all nodes of the system together;
+	// nil: they are shown what is there.
 	Seen *hostfiles.Seen
-	// Pages: checkpoints are pages, where that is possible, and the node goes back to them in place; else they are
-	// forks.
+	// Pages: checkpoints are pages, where that is possible, and the node goes back to them in
+	// place; else they are forks.
 	Pages bool
 	// Logs asks for the log of all that is done to the node's files (Log).
 	Logs bool
@@ -83,8 +84,8 @@ type setup struct {
 	joins     bool     // commands may be started when none of its processes lives
 }
 
-// step is what one Apply accumulates besides the kernel's own lists. What one part of the node keeps in it for
-// itself has a type beside that part.
+// step is what one Apply accumulates besides the kernel's own lists. What one part of the node
+// keeps in it for itself has a type beside that part.
 type step struct {
 	effort
 	pace

@@ -17,21 +17,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A checkpoint needs no fork where little has happened since the last one that has: the pages that were written
-// since, and the threads' registers, say it all. And a living node goes back to such a checkpoint in place: the
-// pages that differ are written back. Both hold as long as nothing else of what Linux has of the processes has
-// changed: mappings, descriptors, threads. That is told from the calls that Linux was given, all of which pass here.
-// Where it has changed, or written pages cannot be followed on this machine, checkpoints are forks.
+// A checkpoint needs no fork where little has happened since the last one that has: the pages that
+// were written since, and the threads' registers, say it all. And a living node goes back to such a
+// checkpoint in place: the pages that differ are written back. Both hold as long as nothing else of
+// what Linux has of the processes has changed: mappings, descriptors, threads. That is told from
+// the calls that Linux was given, all of which pass here. Where it has changed, or written pages
+// cannot be followed on this machine, checkpoints are forks.
 
-// forks are the frozen processes of a checkpoint, each with one thread that is stopped for ever. Checkpoints that
-// say what is different from them share them.
+// forks are the frozen processes of a checkpoint, each with one thread that is stopped for ever.
+// Checkpoints that say what is different from them share them.
 type forks struct {
 	procs []*tracee.Thread
-	// maps is how Linux shows the mappings of each process, and mapped are the private ones that can be written, if
-	// its written pages were followed from then on.
+	// maps is how Linux shows the mappings of each process, and mapped are the private ones that
+	// can be written, if its written pages were followed from then on.
 	maps   []string
 	mapped [][]tracee.Range
-	// standIns are the descriptors of each process that stand in for files of its kernel, and are all alike.
+	// standIns are the descriptors of each process that stand in for files of its kernel, and are
+	// all alike.
 	standIns []standIns
 	thawed   int // how often they were copied
 	users    int // checkpoints and living nodes
@@ -71,11 +73,12 @@ type pages []pageAt
 
 // paging is what a living node knows of its processes' pages.
 type paging struct {
-	// forks are those of the checkpoint that the node was last frozen to or has come from, as long as it differs
-	// from them in nothing but pages, registers and state; else nil.
+	// forks are those of the checkpoint that the node was last frozen to or has come from, as long
+	// as it differs from them in nothing but pages, registers and state; else nil.
 	forks *forks
 	pages []pages // by process: those in which it does, as of when they were last looked at
-	// follow tells of each process which pages were written since then. It is kept for the next forks.
+	// follow tells of each process which pages were written since then. It is kept for the next
+	// forks.
 	follow []*tracee.Pages
 	// followed: all that were written since then are told.
 	followed bool
@@ -107,8 +110,8 @@ func (p *paging) close() {
 	p.forget()
 }
 
-// onlyMemory are the calls by which nothing changes of what Linux has of a process but memory that is mapped. What
-// files hold, and where descriptors stand in them, is told otherwise (files.go).
+// onlyMemory are the calls by which nothing changes of what Linux has of a process but memory that
+// is mapped. What files hold, and where descriptors stand in them, is told otherwise (files.go).
 var onlyMemory = func() (only [512]bool) {
 	for _, nr := range []int{
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
@@ -152,8 +155,8 @@ func (p *paging) closes(k *kernel.Thread) {
 	}
 }
 
-// freezePages makes what a checkpoint has of processes: the pages in which they differ from the last forks, if that can
-// be told, else forks. bytes is about how much memory it takes.
+// freezePages makes what a checkpoint has of processes: the pages in which they differ from the
+// last forks, if that can be told, else forks. bytes is about how much memory it takes.
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
 	p := &n.paging
 	if fresh, ok := n.written(procs); ok {
@@ -176,8 +179,8 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64)
 	return f, make([]pages, len(procs)), bytes
 }
 
-// comesFrom says that the node's processes are copies of a checkpoint's. Where they are not the first, it is likely
-// that the node will go back there.
+// comesFrom says that the node's processes are copies of a checkpoint's. Where they are not the
+// first, it is likely that the node will go back there.
 func (n *Node) comesFrom(c *Checkpoint) {
 	n.tellFrom(c.forks, slices.Clone(c.pages))
 	if c.forks.thawed++; c.forks.thawed > 1 {
@@ -191,7 +194,8 @@ const (
 	pagesBase       = 32 << 10  // registers, lists of pages
 )
 
-// mostPages is how many pages a checkpoint says at most to be different, of a process: with more, a fork costs less.
+// mostPages is how many pages a checkpoint says at most to be different, of a process: with more, a
+// fork costs less.
 const mostPages = 4096
 
 // written tells of all processes what their pages hold; not ok: that cannot be told.
@@ -227,9 +231,9 @@ func (n *Node) writtenOf(i int, proc *process) (fresh pages, ok bool) {
 	return fresh, true
 }
 
-// dirty are the addresses of the pages of process i that were written since it was last asked, in order. Not ok:
-// its mappings have changed, or there are more than a checkpoint says. Most calls that change mappings run without
-// a stop.
+// dirty are the addresses of the pages of process i that were written since it was last asked, in
+// order. Not ok: its mappings have changed, or there are more than a checkpoint says. Most calls
+// that change mappings run without a stop.
 func (p *paging) dirty(i int, th *thread) (at []uint64, ok bool) {
 	if th.maps() != p.forks.maps[i] {
 		return nil, false
@@ -258,7 +262,8 @@ func newPages(n int) []*[pageSize]byte {
 	return to
 }
 
-// with are the pages with fresh ones in the place of old ones. A page that holds what it held is the old one.
+// with are the pages with fresh ones in the place of old ones. A page that holds what it held is
+// the old one.
 func (old pages) with(fresh pages) pages {
 	if len(fresh) == 0 {
 		return old
@@ -345,7 +350,8 @@ func closeAll(all []*tracee.Pages) {
 	}
 }
 
-// follows reports whether pages may be followed. Memory that processes share is told otherwise (shared.go).
+// follows reports whether pages may be followed. Memory that processes share is told otherwise
+// (shared.go).
 func (n *Node) follows() bool {
 	if n.k.SharesMemory || cannotFollow.Load() {
 		return false
@@ -358,8 +364,8 @@ func (n *Node) follows() bool {
 	return true
 }
 
-// followMappings follows the private mappings of a thread's process that it can write, by what follows some of them
-// already or anew.
+// followMappings follows the private mappings of a thread's process that it can write, by what
+// follows some of them already or anew.
 func followMappings(th *thread, maps string, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
 	if f == nil {
 		if f, err = th.tr.FollowPages(); err != nil {
@@ -403,8 +409,8 @@ func put(tr *tracee.Thread, all pages) {
 	}
 }
 
-// restoreInPlace makes a node go on from a checkpoint, if it differs from it in nothing but pages, registers and
-// state. Else the node is as it was.
+// restoreInPlace makes a node go on from a checkpoint, if it differs from it in nothing but pages,
+// registers and state. Else the node is as it was.
 func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	p := &n.paging
 	procs := n.processes()
@@ -446,7 +452,8 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	return true
 }
 
-// differs are the pages of process i that hold something else than in a checkpoint, as they are there.
+// differs are the pages of process i that hold something else than in a checkpoint, as they are
+// there.
 func (n *Node) differs(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
 	p := &n.paging
 	dirty, ok := p.dirty(i, th)
@@ -508,7 +515,8 @@ func standInsOf(p *kernel.Process) standIns {
 	return all
 }
 
-// exchange has a process whose descriptors stand in for some files have those that stand in for others.
+// exchange has a process whose descriptors stand in for some files have those that stand in for
+// others.
 func exchange(tr *tracee.Thread, has, wants standIns) {
 	for _, fd := range slices.Sorted(maps.Keys(has)) {
 		if _, ok := wants[fd]; !ok {

@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Differences says what of the processes of a node that was restored differs from those of a copy that goes on from
-// the same checkpoint: mappings, memory, registers, descriptors.
+// Differences says what of the processes of a node that was restored differs from those of a copy
+// that goes on from the same checkpoint: mappings, memory, registers, descriptors.
 func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
 	m, err := c.Thaw()
 	if err != nil {

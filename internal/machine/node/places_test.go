@@ -106,8 +106,8 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 	}
 }
 
-// happenings are what a program may do before it makes a file, and by which faults that differs from what it had done
-// when the step began: crash, stop and power.
+// happenings are what a program may do before it makes a file, and by which faults that differs
+// from what it had done when the step began: crash, stop and power.
 var happenings = []struct {
 	name, setup, do string
 	faults          string
@@ -128,8 +128,8 @@ var happenings = []struct {
 	{"a sync", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.write(f, b'x')", "os.sync()", ""},
 }
 
-// TestHappenings: before its first visible operation a step has a place for a fault if something has happened by which it
-// makes a difference.
+// TestHappenings: before its first visible operation a step has a place for a fault if something
+// has happened by which it makes a difference.
 func TestHappenings(t *testing.T) {
 	for _, h := range happenings {
 		for name, kind := range map[string]ariadne.ActionKind{"crash": world.Crash, "stop": world.Stop, "power": world.Power} {

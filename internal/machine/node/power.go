@@ -22,8 +22,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What is on the disk is a part of what differs between two places, so before each sync the power may go, if
-// there is something then that it would take. Nothing else can: a crash or a stop takes nothing with it.
+// What is on the disk is a part of what differs between two places, so before each sync the power
+// may go, if there is something then that it would take. Nothing else can: a crash or a stop takes
+// nothing with it.
 
 // lossPoint is a place at which the power could go, or the beginning of a step.
 type lossPoint struct {
@@ -32,7 +33,8 @@ type lossPoint struct {
 	seen bool
 }
 
-// LosesPower implements sys.PowerAsker: a sync is a place of the step, in the midst of the call that makes it.
+// LosesPower implements sys.PowerAsker: a sync is a place of the step, in the midst of the call
+// that makes it.
 func (th *thread) LosesPower(file string) bool {
 	n, log := th.n, th.n.k.Files.Log
 	n.hearStaying()
@@ -52,8 +54,8 @@ func (th *thread) LosesPower(file string) bool {
 	return true
 }
 
-// stored reports whether something was stored through mappings, where nothing else has happened in the
-// step yet.
+// stored reports whether something was stored through mappings, where nothing else has happened in
+// the step yet.
 func (n *Node) stored() bool {
 	files := &n.k.Files
 	return len(files.Stored) > 0 && files.Log != n.step.since.log && !files.Log.Durable()
@@ -103,8 +105,9 @@ type otherwise struct {
 	disks   *diskView
 }
 
-// foresee finds out what each of the images but the first would have come to, of which one was asked for. Who explores takes the others
-// next, and to come here once more may take as long as all that the program has done.
+// foresee finds out what each of the images but the first would have come to, of which one was
+// asked for. Who explores takes the others next, and to come here once more may take as long as all
+// that the program has done.
 func (n *Node) foresee(l *loss, others []string, asked int) {
 	k := n.k
 	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
@@ -291,7 +294,8 @@ func moveDir(fd, dir int, name string) error {
 
 func fdName(fd int) string { return "/proc/self/fd/" + strconv.Itoa(fd) }
 
-// revived is an inode of the image; when it is gone it is made again, as it was when the power went.
+// revived is an inode of the image; when it is gone it is made again, as it was when the power
+// went.
 func (a *image) revived(number uint64) int {
 	if fd, ok := a.at[number]; ok {
 		return fd
@@ -323,8 +327,8 @@ func (a *image) revived(number uint64) int {
 	return fd
 }
 
-// lastOf is what an inode without a name was at the end of the log: what it was when it lost its last
-// name, and what was done to it afterwards by those who had it open.
+// lastOf is what an inode without a name was at the end of the log: what it was when it lost its
+// last name, and what was done to it afterwards by those who had it open.
 func lastOf(l *disk.Log, number uint64) (attr disk.Attr, size int64, data []byte, target string) {
 	for _, op := range l.Ops() {
 		switch {
@@ -342,8 +346,9 @@ func lastOf(l *disk.Log, number uint64) (attr disk.Attr, size int64, data []byte
 	return
 }
 
-// SetContent implements disk.Files. The log does not say of all files that they have lost their last name: some did so before
-// it began. They are not there, and nothing is done to them here or below.
+// SetContent implements disk.Files. The log does not say of all files that they have lost their
+// last name: some did so before it began. They are not there, and nothing is done to them here or
+// below.
 func (a *image) SetContent(ino uint64, size int64, data []disk.Extent) error {
 	fd, ok := a.at[ino]
 	if !ok {
@@ -426,7 +431,8 @@ func (a *image) SetModified(ino uint64, by *disk.Op) error {
 	return nil
 }
 
-// Log is all that has been done to the files on the machine's disks, when it was asked for (Config.Logs).
+// Log is all that has been done to the files on the machine's disks, when it was asked for
+// (Config.Logs).
 func (n *Node) Log() *disk.Log {
 	sys.EnterStores(n.k)
 	return n.k.Files.Log

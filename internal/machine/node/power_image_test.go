@@ -86,7 +86,8 @@ func TestImages(t *testing.T) {
 	}
 }
 
-// untilDone brings a node to where its program says that it is done. whole: all that it did is in its log.
+// untilDone brings a node to where its program says that it is done. whole: all that it did is in
+// its log.
 func untilDone(t *testing.T, program string, whole bool) (*Node, ariadne.Output) {
 	n, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", program)
 	n.k.Files.Whole = whole
@@ -169,7 +170,8 @@ func everyImage(t *testing.T, program string) {
 	}
 }
 
-// TestOperationsTellTimes: by what operations say of times of modification all files have those that the node sees.
+// TestOperationsTellTimes: by what operations say of times of modification all files have those
+// that the node sees.
 func TestOperationsTellTimes(t *testing.T) {
 	for seed := range 6 {
 		n, apply := downOf(t, world.Power, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(shuffle, seed))

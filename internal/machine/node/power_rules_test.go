@@ -21,8 +21,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// rules are those of docs/guides/storage.md: for each program of testdata/rules.c the images that a loss of power may leave by
-// the models prefix, ordered and any (with :512 behind the name, by these with small sectors), as the page says, and not as the code does. "=" is the same as by the
+// rules are those of docs/guides/storage.md: for each program of testdata/rules.c the images that a
+// loss of power may leave by the models prefix, ordered and any (with :512 behind the name, by
+// these with small sectors), as the page says, and not as the code does. "=" is the same as by the
 // model before. An image lists the files (described); "-" is the empty one.
 var rules = []struct{ name, prefix, ordered, any string }{
 	{"overwrite", "f=a8192 | f=b4096a4096 | f=b8192", "f=a8192 | f=b4096a4096 | f=a4096b4096 | f=b8192", "="},
@@ -32,7 +33,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 	{"sectors:512", "f=a1024 | f=b512a512 | f=b1024", "f=a1024 | f=b512a512 | f=a512b512 | f=b1024", "="},
 	{"append", "f=a1 | f=a1b2", "=", "f=a1 | f=a102 | f=a1b2"},
 	{"append pages", "f= | f=a4096 | f=a8192", "=", "f= | f=04096 | f=a4096 | f=08192 | f=a409604096 | f=04096a4096 | f=a8192"},
-	// The close of a file that was not cut promises nothing, and its size is no part of the order of metadata.
+	// The close of a file that was not cut promises nothing, and its size is no part of the order
+	// of metadata.
 	{"append, mkdir", "f=a1 | f=a1b1 | d/ f=a1b1", "f=a1 | f=a1b1 | d/ f=a1 | d/ f=a1b1", "f=a1 | f=a101 | f=a1b1 | d/ f=a1 | d/ f=a101 | d/ f=a1b1"},
 	{"write vectors", "f=b1c1a4094 | f=b1c1b1c1a4092", "=", "="},
 
@@ -127,8 +129,9 @@ var rules = []struct{ name, prefix, ordered, any string }{
 	{"mmap, fsync", "f=b8192", "=", "="},
 }
 
-// TestRules: what is left of each operation is what docs/guides/storage.md says. The whole log, applied to the files that the
-// program found, makes of them what it leaves, and what it leaves on Linux.
+// TestRules: what is left of each operation is what docs/guides/storage.md says. The whole log,
+// applied to the files that the program found, makes of them what it leaves, and what it leaves on
+// Linux.
 func TestRules(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "rules")
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/rules.c").CombinedOutput(); err != nil {
@@ -174,7 +177,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// runRule runs a program on a node up to where it waits, and compares its files with those of Linux and those that its log makes.
+// runRule runs a program on a node up to where it waits, and compares its files with those of Linux
+// and those that its log makes.
 func runRule(t *testing.T, program, name string) (*Node, ariadne.Output) {
 	n, apply := downOf(t, world.Power, filepath.Dir(program), "/spec/rules", name)
 	n.k.Files.Whole = true
@@ -268,10 +272,11 @@ func (n *Node) described(t *testing.T) string {
 	})
 }
 
-// described lists the files below a directory: name=content, as runs of a byte and how often it comes, 0 for zero
-// bytes; name==other for another name of a file, name/ for a directory, name->target for a
-// symbolic link, name| for a pipe, name@ for a socket. In brackets is what is not as usual: the mode, the
-// owner, times that were set to the first minute of 1970, an extended attribute.
+// described lists the files below a directory: name=content, as runs of a byte and how often it
+// comes, 0 for zero bytes; name==other for another name of a file, name/ for a directory,
+// name->target for a symbolic link, name| for a pipe, name@ for a socket. In brackets is what is
+// not as usual: the mode, the owner, times that were set to the first minute of 1970, an extended
+// attribute.
 func described(t *testing.T, dir string, more func(name string, st *unix.Stat_t, x string) marks) string {
 	var all []string
 	first := map[uint64]string{}

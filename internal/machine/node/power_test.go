@@ -173,8 +173,8 @@ func snapshot(t *testing.T, n *Node) (all []string) {
 
 func keyOfStat(st *unix.Stat_t) inode.Key { return inode.Key{Dev: st.Dev, Ino: st.Ino} }
 
-// TestAfterCrash: what looks at the files after a fault runs one after the other, before the commands,
-// and before neither when the machine is switched on for the first time.
+// TestAfterCrash: what looks at the files after a fault runs one after the other, before the
+// commands, and before neither when the machine is switched on for the first time.
 func TestAfterCrash(t *testing.T) {
 	n, apply := downOf(t, world.Power, t.TempDir(), "/bin/sh", "-c", "echo command; sleep 10")
 	for _, script := range []string{"sleep 1; echo first; exit 3", "echo second"} {
@@ -198,8 +198,8 @@ func TestAfterCrash(t *testing.T) {
 	}
 }
 
-// TestEpoch: what programs have said of their work is told to those who look at the files after a fault, whatever it
-// was, and tells machines apart that have the same files.
+// TestEpoch: what programs have said of their work is told to those who look at the files after a
+// fault, whatever it was, and tells machines apart that have the same files.
 func TestEpoch(t *testing.T) {
 	const say = `import os, time
 d = os.open("/dev/ariadne", os.O_RDWR)

@@ -16,11 +16,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 )
 
-// Functions by which nodes expose something have breakpoints where their parameters can be read, or where they return. What
-// they are becomes an exposure of the output, as if the program had told it on /dev/ariadne. Variables are read whenever a step
-// ends (look.go).
+// Functions by which nodes expose something have breakpoints where their parameters can be read, or
+// where they return. What they are becomes an exposure of the output, as if the program had told it
+// on /dev/ariadne. Variables are read whenever a step ends (look.go).
 
-// probing is what is looked for in programs: of one list of probes. It grows only, since processes refer to its sites.
+// probing is what is looked for in programs: of one list of probes. It grows only, since processes
+// refer to its sites.
 type probing struct {
 	probes []config.Probe
 
@@ -161,7 +162,8 @@ func (n *Node) rests(th *thread, r *codeRange, found *probed) {
 		p, q := th.k.Proc, &n.probing.probes[n.probing.site(i).Query]
 		v := kernel.Variable{Site: i, Bias: bias}
 		known := slices.ContainsFunc(p.Variables, func(v kernel.Variable) bool {
-			return n.probing.site(v.Site).Query == n.probing.site(i).Query // in the program itself, or an earlier library
+			// in the program itself, or an earlier library
+			return n.probing.site(v.Site).Query == n.probing.site(i).Query
 		})
 		if ok && !n.cfg.Probes[n.probing.site(i).Query].Ignored && !known {
 			p.Variables = append(slices.Clip(p.Variables), v)
@@ -194,11 +196,13 @@ func (n *Node) arrived(th *thread, b *kernel.Break) {
 	}
 }
 
-// mostCalls is how many calls that have not returned are remembered of a process. Those that a panic, an exception or a
-// jump has ended are among them until another call has its frame where theirs was.
+// mostCalls is how many calls that have not returned are remembered of a process. Those that a
+// panic, an exception or a jump has ended are among them until another call has its frame where
+// theirs was.
 const mostCalls = 4096
 
-// followCall goes with a call of a function at whose end something is exposed: th stands at its begin or at an end of it.
+// followCall goes with a call of a function at whose end something is exposed: th stands at its
+// begin or at an end of it.
 func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) {
 	q := &n.probing.probes[site.Query]
 	if site.Kind == debuginfo.Copied {
@@ -242,7 +246,8 @@ func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) 
 	p.Followed = append(p.Followed, c)
 }
 
-// behind says what functions expose that have ended by a jump to another one, which has returned just now.
+// behind says what functions expose that have ended by a jump to another one, which has returned
+// just now.
 func (n *Node) behind(th *thread, b *kernel.Break) {
 	p, m := th.k.Proc, stopped{th}
 	for i := 0; i < len(p.Followed); i++ {

@@ -122,8 +122,8 @@ func (n *Node) nullDevice() *kernel.HostFile {
 	return &kernel.HostFile{Path: "/dev/null", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode}
 }
 
-// environment is what the i-th command starts with: what all do, and what looks at the files that a fault has left
-// is told of what the node's programs had said of their work by then.
+// environment is what the i-th command starts with: what all do, and what looks at the files that a
+// fault has left is told of what the node's programs had said of their work by then.
 func (n *Node) environment(i int) []string {
 	env := environment(n.cfg.Machine)
 	if i < len(n.cfg.Commands)+len(n.cfg.Restart) {

@@ -13,7 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/udp"
 )
 
-// ready reports whether the node is, at the end of a step, what it must be for others to be switched on.
+// ready reports whether the node is, at the end of a step, what it must be for others to be
+// switched on.
 func (n *Node) ready(lines []ariadne.LogLine) bool {
 	r := &n.cfg.Ready
 	if r.Line != nil {

@@ -33,8 +33,8 @@ type renewed struct {
 	every int
 }
 
-// renewals are how it goes on: as a copy of its checkpoint; as one that was encoded; as itself, restored to what it was
-// before the step, which it then takes once more; so, in place.
+// renewals are how it goes on: as a copy of its checkpoint; as one that was encoded; as itself,
+// restored to what it was before the step, which it then takes once more; so, in place.
 var renewals = []string{"thawed", "decoded", "restored", asInPlace}
 
 const asInPlace = "restored in place"
@@ -214,8 +214,9 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	}
 }
 
-// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it does undisturbed
-// when it is brought back after each step, in place where nothing but memory has changed and by a copy elsewhere.
+// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it
+// does undisturbed when it is brought back after each step, in place where nothing but memory has
+// changed and by a copy elsewhere.
 func TestInPlaceWhateverChanges(t *testing.T) {
 	dir := t.TempDir()
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-pthread", "-o", path.Join(dir, "changes"), "testdata/changes.c").CombinedOutput(); err != nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// connected runs the server and a client of testdata/reset.c to their ends. The step of the client in
-// which a place is, "" for none, is varied by the choice there.
+// connected runs the server and a client of testdata/reset.c to their ends. The step of the client
+// in which a place is, "" for none, is varied by the choice there.
 func connected(t *testing.T, dir, call string, f spec.Fail, place string) (client, server []string, places []string) {
 	t.Helper()
 	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Fail: f, Nodes: []spec.Node{

@@ -17,8 +17,8 @@ import (
 	"testing"
 )
 
-// rooms are the types of which only some files use the fields, and fields of larger ones. All others
-// ask by methods. What stands in no room is in common.
+// rooms are the types of which only some files use the fields, and fields of larger ones. All
+// others ask by methods. What stands in no room is in common.
 var rooms = map[string][]string{
 	"effort":      {"loop.go"},
 	"scheduling":  {"turns.go"},
@@ -89,8 +89,8 @@ var common = map[string][]string{
 	"home": {"clock", "shows", "tree", "treeFD", "users", "view"},
 }
 
-// TestRooms: each field of a node, its state, its steps and what its copies share is in a room, which the files
-// of the room alone use, or is said to be in common.
+// TestRooms: each field of a node, its state, its steps and what its copies share is in a room,
+// which the files of the room alone use, or is said to be in common.
 func TestRooms(t *testing.T) {
 	fset, files, pkg, info := checked(t)
 	room := map[types.Object]string{}

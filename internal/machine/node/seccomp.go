@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuses asks what the program itself has put in force about the call that th enters, and does what
-// comes of it when the call is not made. Then over is true, and on says whether th goes on running.
+// refuses asks what the program itself has put in force about the call that th enters, and does
+// what comes of it when the call is not made. Then over is true, and on says whether th goes on
+// running.
 func (n *Node) refuses(th *thread, arch uint32) (over, on bool) {
 	k := th.k
 	switch k.Seccomp.Mode {

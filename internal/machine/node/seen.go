@@ -15,9 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Others change the host while nodes run. A call that names a file of the host's is compared with what nodes were
-// first shown by that name (internal/machine/hostfiles), just before Linux makes it. Where it is another one, the call is
-// answered by what was there first, or the step fails with an ariadne.ChangedError.
+// Others change the host while nodes run. A call that names a file of the host's is compared with
+// what nodes were first shown by that name (internal/machine/hostfiles), just before Linux makes
+// it. Where it is another one, the call is answered by what was there first, or the step fails with
+// an ariadne.ChangedError.
 
 // lstat is what a name of the node's tree stands for now.
 func (n *Node) lstat(name string) (st unix.Stat_t) {
@@ -27,8 +28,8 @@ func (n *Node) lstat(name string) (st unix.Stat_t) {
 	return st
 }
 
-// isAsFirst reports whether a name stands for what nodes were first shown. A link that is the same file leads to
-// the same place.
+// isAsFirst reports whether a name stands for what nodes were first shown. A link that is the same
+// file leads to the same place.
 func (n *Node) isAsFirst(f *hostfiles.Name) bool {
 	st := n.lstat(f.Path)
 	return f.Same(&st, f.Target)
@@ -49,8 +50,8 @@ func (n *Node) compare(w *way) {
 	}
 }
 
-// showInstead has the call that th stands in answered by what was there first, where its path is no longer what
-// nodes were shown.
+// showInstead has the call that th stands in answered by what was there first, where its path is no
+// longer what nodes were shown.
 func (n *Node) showInstead(th *thread) {
 	w := n.step.changed
 	if w == nil {
@@ -72,7 +73,8 @@ func (n *Node) showInstead(th *thread) {
 	}
 }
 
-// failIfChanged ends the step when what it is about to use is no longer what nodes were first shown.
+// failIfChanged ends the step when what it is about to use is no longer what nodes were first
+// shown.
 func (n *Node) failIfChanged() {
 	if w := n.step.changed; w != nil {
 		n.failChanged(w.at)
@@ -84,8 +86,8 @@ func (n *Node) failChanged(path string) {
 	panic(toolError{&ariadne.ChangedError{Err: fmt.Errorf("file %s of the host has changed while the nodes were running, and what it was is not kept: begin again", path)}})
 }
 
-// opened looks at a file that a call has opened, and returns what nodes were first shown by its name; nil: it is
-// none of the host's, or that is not known.
+// opened looks at a file that a call has opened, and returns what nodes were first shown by its
+// name; nil: it is none of the host's, or that is not known.
 func (n *Node) opened(u kernel.UsedFile) *hostfiles.Name {
 	if n.cfg.Seen == nil || u.Use != ariadne.FileRead && u.Use != ariadne.FileCode || len(u.Path) == 0 || u.Path[0] != '/' || n.home.view.isOwn(u.Path) {
 		return nil
@@ -135,8 +137,8 @@ func (n *Node) holds(path string) {
 	}
 }
 
-// compareRead looks, at the end of a step, at the files of the host's that it has opened: somebody may have
-// written to them while the node read.
+// compareRead looks, at the end of a step, at the files of the host's that it has opened: somebody
+// may have written to them while the node read.
 func (n *Node) compareRead() {
 	if len(n.step.read) == 0 {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
 )
 
-// serve exposes at which TCP ports the node's programs take connections at the end of a step: now, and before its last crash. A
-// port that they close themselves is none.
+// serve exposes at which TCP ports the node's programs take connections at the end of a step: now,
+// and before its last crash. A port that they close themselves is none.
 func (n *Node) serve() {
 	if n.cfg.Serves == nil || n.step.over() || n.alive() == 0 {
 		return

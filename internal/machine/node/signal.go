@@ -191,7 +191,8 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 			b = binary.LittleEndian.AppendUint64(b, v)
 		}
 		th.WriteMem(area.Scratch, b)
-		v, err := th.tr.Inject(unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8) // all is as it was
+		// all is as it was
+		v, err := th.tr.Inject(unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8)
 		if must(err); v != 0 {
 			must(fmt.Errorf("thread %d: the action of %v: %w", th.k.TID, sig, unix.Errno(-v)))
 		}

@@ -19,16 +19,16 @@ import (
 // first words on the stack that are addresses behind call instructions there. They may be
 // some that an earlier call has left; they are the same in every run.
 
-// siteFrames is how many of those words name a place: many programs have functions of their own around
-// each call.
+// siteFrames is how many of those words name a place: many programs have functions of their own
+// around each call.
 const siteFrames = 2
 
 // siteDepth is how many bytes of the stack are looked through.
 const siteDepth = 8192
 
 // siteOf names the place in the program at which th makes its call, as in
-// redis-server:rdbSaveRio+0x4f<redis-server:rdbSave+0x1c, without its symbols redis-server+0x5e3f1; ""
-// when there is none.
+// redis-server:rdbSaveRio+0x4f<redis-server:rdbSave+0x1c, without its symbols redis-server+0x5e3f1;
+// "" when there is none.
 func (n *Node) siteOf(th *thread) string {
 	code := codeOf(th)
 	var frames []string

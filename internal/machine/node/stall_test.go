@@ -16,8 +16,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// slowly is a program of two threads: one makes a call that has a file written to the disk, the other goes on
-// as soon as the first is about to, and a second later, when it changes the file once more.
+// slowly is a program of two threads: one makes a call that has a file written to the disk, the
+// other goes on as soon as the first is about to, and a second later, when it changes the file once
+// more.
 const slowly = prelude + `
 import threading, signal
 libc = ctypes.CDLL(None, use_errno=True)
@@ -58,9 +59,9 @@ def getevents(least, most, wait=None):
     return [struct.unpack_from("<QQqq", b, 32 * i)[2] for i in range(n)]
 `
 
-// slowCalls are calls by which files are written to the disk, what is done before, and what stands behind the thread in
-// the name of the place. old is what may be left when the power fails before the end, with what the call itself has
-// changed.
+// slowCalls are calls by which files are written to the disk, what is done before, and what stands
+// behind the thread in the name of the place. old is what may be left when the power fails before
+// the end, with what the call itself has changed.
 var slowCalls = []struct{ name, before, call, place, left string }{
 	{"fsync", "", `os.write(fd, b"new"); os.fsync(fd)`, "fsync/disk:/node/f#1", "old | oldnew"},
 	{"fdatasync", "", `os.write(fd, b"new"); os.fdatasync(fd)`, "fdatasync/disk:/node/f#1", "old | oldnew"},
@@ -83,7 +84,8 @@ check(libc.syscall(207, ctx))
 `, "io_submit/disk:/node/f#1", "old | new"},
 }
 
-// slow boots a node whose syncs may take two seconds, and machine lose power, up to where it is about to make a call.
+// slow boots a node whose syncs may take two seconds, and machine lose power, up to where it is
+// about to make a call.
 func slow(t *testing.T, before, call string) (*Node, func(ariadne.Input) ariadne.Output, ariadne.Output) {
 	t.Helper()
 	s := alone(t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(slowly, before, call))
@@ -95,8 +97,9 @@ func slow(t *testing.T, before, call string) (*Node, func(ariadne.Input) ariadne
 	return n, apply, out
 }
 
-// TestSlowSync: a call takes as long as it is told, other threads of the node go on, and no signal ends it. It returns
-// what it would have. What it was to write is durable when it returns, and not what was written meanwhile.
+// TestSlowSync: a call takes as long as it is told, other threads of the node go on, and no signal
+// ends it. It returns what it would have. What it was to write is durable when it returns, and not
+// what was written meanwhile.
 func TestSlowSync(t *testing.T) {
 	for _, c := range slowCalls {
 		t.Run(c.name, func(t *testing.T) {

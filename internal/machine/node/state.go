@@ -22,7 +22,8 @@ type state struct {
 
 	polled polling // the steps just before in which it did nothing else
 	lost   bool    // one of its processes has been killed
-	// disk is what the machine's disks held when it was last switched on, until somebody may have looked at all of it; nil: that is not known.
+	// disk is what the machine's disks held when it was last switched on, until somebody may have
+	// looked at all of it; nil: that is not known.
 	disk *diskView
 }
 

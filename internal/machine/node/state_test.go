@@ -9,7 +9,8 @@ import (
 	"unsafe"
 )
 
-// living are the fields that no copy of a node takes, with why. All others are of its setup or its state.
+// living are the fields that no copy of a node takes, with why. All others are of its setup or its
+// state.
 var living = map[string]string{
 	"Node.threads": "Linux's own, of which a checkpoint has forks, registers and what frozenThread says",
 	"Node.home":    "all copies share it",
@@ -53,7 +54,8 @@ func TestFieldsAreStateOrLiving(t *testing.T) {
 	}
 }
 
-// TestStateIsCopied: whatever a field of the state holds, its copies hold too, and share nothing that changes.
+// TestStateIsCopied: whatever a field of the state holds, its copies hold too, and share nothing
+// that changes.
 func TestStateIsCopied(t *testing.T) {
 	s := &state{}
 	f := filler{t: t}
@@ -85,8 +87,8 @@ func TestStateIsCopied(t *testing.T) {
 	same("after a change of another")
 }
 
-// TestStateIsEncoded: what a field of the state holds is in what it is decoded to, but for what has a tag that leaves it
-// out.
+// TestStateIsEncoded: what a field of the state holds is in what it is decoded to, but for what has
+// a tag that leaves it out.
 func TestStateIsEncoded(t *testing.T) {
 	s := &state{}
 	f := filler{t: t, encoded: true}

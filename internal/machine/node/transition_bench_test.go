@@ -44,8 +44,8 @@ func BenchmarkTransition(b *testing.B) {
 	}
 }
 
-// BenchmarkRestart is how long it takes, in the middle of the natural schedule, until a server whose machine
-// stops listens again where it did.
+// BenchmarkRestart is how long it takes, in the middle of the natural schedule, until a server
+// whose machine stops listens again where it did.
 func BenchmarkRestart(b *testing.B) {
 	for _, name := range []string{"redis", "etcd", "postgres"} {
 		b.Run(name, func(b *testing.B) {

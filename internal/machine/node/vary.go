@@ -88,8 +88,8 @@ func (n *Node) possible(k *kernel.Thread, w *ways) (on string, others []string) 
 	return on, w.others[which]
 }
 
-// meant reports whether the spec means calls on a file, "" for none, and on connections like that of the call that
-// k stands in.
+// meant reports whether the spec means calls on a file, "" for none, and on connections like that
+// of the call that k stands in.
 func (n *Node) meant(k *kernel.Thread, file string) bool {
 	f := &n.cfg.Faults.Fail
 	if f.Peers == nil {
@@ -100,7 +100,8 @@ func (n *Node) meant(k *kernel.Thread, file string) bool {
 }
 
 // vary enters the call at whose entry th stands as a place of the step, if something else may
-// happen there, and says with which error it is to fail; 0: it is made. A call that waits is a place when it begins.
+// happen there, and says with which error it is to fail; 0: it is made. A call that waits is a
+// place when it begins.
 func (n *Node) vary(th *thread) kernel.Errno {
 	k := th.k
 	if k.Call.Passed {
@@ -189,7 +190,8 @@ func (th *thread) Choose(question string, alternatives []string) int {
 	return slices.Index(alternatives, taken) + 1
 }
 
-// Stall implements slowdisk.Asker: a call that has files written to the disk is a place of the step.
+// Stall implements slowdisk.Asker: a call that has files written to the disk is a place of the
+// step.
 func (th *thread) Stall(file string) (length time.Duration, ok bool) {
 	n := th.n
 	if !n.cfg.Faults.Stall.On(file) || !n.may(ariadne.SyncStalls) || dialog.Spared(n.k) {

@@ -335,8 +335,9 @@ func Hide(leaf, sub uint32, r Regs) Regs {
 		r[ebx] &^= 0xff << 24 // number of the core
 		r[ecx] &^= 1 << 30    // rdrand
 	case leaf == leafExtended && sub == 0:
-		r[ebx] &^= 1<<4 | 1<<11 | 1<<18  // hle, rtm, rdseed
-		r[ecx] &^= 1<<5 | 1<<22          // waitpkg, which ends by real time; rdpid, which tells the core
+		r[ebx] &^= 1<<4 | 1<<11 | 1<<18 // hle, rtm, rdseed
+		// waitpkg, which ends by real time; rdpid, which tells the core
+		r[ecx] &^= 1<<5 | 1<<22
 		r[edx] &^= 1<<11 | 1<<13 | 1<<16 // what rtm does, and does not
 		r[edx] &^= 1 << 15               // cores of several kinds: see leaf 0x1a
 	case leaf == leafTopology, leaf == 0x1f:

@@ -113,7 +113,8 @@ func (p *program) giveTo(name string, e *entry, owner ids) {
 func (p *program) giveBack(name string, e *entry) {
 	owned := e.uid != 0 || e.gid != 0
 	if owned {
-		p.chown(name, mayFail, e.uid, e.gid) // it may be an id that Ariadne's namespace does not have
+		// it may be an id that Ariadne's namespace does not have
+		p.chown(name, mayFail, e.uid, e.gid)
 	}
 	// Both a change of owner and a write have taken set-id bits away.
 	if e.mode&0o7000 != 0 && e.kind != linkEntry && (owned || e.kind == fileEntry) {

@@ -34,8 +34,8 @@ type Stops struct {
 	Drops  bool // madvise that drops what pages hold; such a stop is a Quiet one
 }
 
-// Quiet is what a stop is marked by that is for Ariadne alone: its program is to notice nothing of it, not even in
-// how much time passes.
+// Quiet is what a stop is marked by that is for Ariadne alone: its program is to notice nothing of
+// it, not even in how much time passes.
 const Quiet = 1
 
 // filters are the system-call filters, assembled from the table once each.

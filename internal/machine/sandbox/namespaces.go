@@ -17,7 +17,8 @@ type namespaces struct{ user, net int }
 
 var (
 	namespacesMu sync.Mutex
-	namespacesOf = map[[2]int]namespaces{} // by the only user and group they map, or -1: all of Ariadne's own
+	// by the only user and group they map, or -1: all of Ariadne's own
+	namespacesOf = map[[2]int]namespaces{}
 )
 
 // namespacesFor returns the namespaces in which user and group exist. With root all ids

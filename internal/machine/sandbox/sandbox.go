@@ -37,19 +37,22 @@ import (
 
 // Config says what to start. Paths are the node's unless said otherwise.
 type Config struct {
-	ID        ariadne.NodeID
-	Name      string                                  // of the node
-	HostName  string                                  // default Name
-	SpecDir   string                                  // host directory shown as /spec, or ""
-	WorkDir   string                                  // host directory copied to /node, or ""
-	Links     []string                                // paths below SpecDir: links to them are made at the same place in /node
-	Shown     func(dir string) func(name string) bool // which names of a host directory are copied; nil: all
-	Writable  []string
-	Run       []string // directories of the user's below /run, each behind those that it lies in
-	Hosts     []kernel.Host
-	CPUs      int              // default 1
-	Processor *processor.Model // that it is shown; nil: one that is the same everywhere, whatever cpuid says
-	Memory    int64            // bytes that it is shown to have; default kernel.MemTotal
+	ID       ariadne.NodeID
+	Name     string // of the node
+	HostName string // default Name
+	SpecDir  string // host directory shown as /spec, or ""
+	WorkDir  string // host directory copied to /node, or ""
+	// paths below SpecDir: links to them are made at the same place in /node
+	Links []string
+	// which names of a host directory are copied; nil: all
+	Shown    func(dir string) func(name string) bool
+	Writable []string
+	Run      []string // directories of the user's below /run, each behind those that it lies in
+	Hosts    []kernel.Host
+	CPUs     int // default 1
+	// that it is shown; nil: one that is the same everywhere, whatever cpuid says
+	Processor *processor.Model
+	Memory    int64 // bytes that it is shown to have; default kernel.MemTotal
 
 	Args  []string // Args[0] is looked for in Dir when it has a slash, else in the PATH of Env
 	Env   []string
@@ -60,10 +63,10 @@ type Config struct {
 
 func (c *Config) memory() int64 { return cmp.Or(c.Memory, kernel.MemTotal) }
 
-// Start starts the first program of a node and builds the node's file tree. The process
-// is returned stopped by the SIGTRAP of its exec (no ptrace options are set, the
-// stop has been waited for). It has TreeFD open and no Filter yet. The calling goroutine must be locked to its thread,
-// which becomes the tracer; when that thread ends, so does the process.
+// Start starts the first program of a node and builds the node's file tree. The process is returned
+// stopped by the SIGTRAP of its exec (no ptrace options are set, the stop has been waited for). It
+// has TreeFD open and no Filter yet. The calling goroutine must be locked to its thread, which
+// becomes the tracer; when that thread ends, so does the process.
 func Start(cfg Config) (pid int, err error) {
 	ns, err := namespacesFor(cfg.User, cfg.Group)
 	if err != nil {
@@ -79,7 +82,8 @@ func Start(cfg Config) (pid int, err error) {
 	p.enter(ns.user, unix.CLONE_NEWUSER, "user")
 	p.enter(ns.net, unix.CLONE_NEWNET, "network")
 	p.add("new namespaces", 0, unix.SYS_UNSHARE, unix.CLONE_NEWNS|unix.CLONE_NEWIPC|unix.CLONE_NEWUTS)
-	p.closeAll() // where Ariadne has as many open as the new limit is, files of the tree could not be opened
+	// where Ariadne has as many open as the new limit is, files of the tree could not be opened
+	p.closeAll()
 	l.build(p, ids{cfg.User, cfg.Group})
 	p.add("sethostname", 0, unix.SYS_SETHOSTNAME, p.content(cfg.hostName()), uintptr(len(cfg.hostName())))
 	p.common(cfg)

@@ -102,14 +102,15 @@ func (p *program) start() (int, error) {
 	return 0, p.failure(ws)
 }
 
-// launch likewise, but of what became of the process nothing is taken that it tells by wait, also when it is traced. The
-// program has one exec, its last call.
+// launch likewise, but of what became of the process nothing is taken that it tells by wait, also
+// when it is traced. The program has one exec, its last call.
 func (p *program) launch() (int, error) {
 	pid, err := p.clone()
 	if err != nil {
 		return 0, err
 	}
-	// A call that has returned is not the exec that has gone well, and none comes after one that was not made.
+	// A call that has returned is not the exec that has gone well, and none comes after one that
+	// was not made.
 	last := len(p.calls) - 1
 	if p.calls[last].ret == notRun && p.calls[last-1].ret == 0 {
 		return pid, nil

@@ -168,8 +168,8 @@ func (l *layout) addMachine(cfg Config) error {
 	return nil
 }
 
-// topology are the files that say where processor i of so many lies: each is a core of its own, of one
-// die in one package.
+// topology are the files that say where processor i of so many lies: each is a core of its own, of
+// one die in one package.
 func topology(i, cpus int, online string) map[string]string {
 	files := map[string]string{"core_id": fmt.Sprintln(i), "physical_package_id": "0\n", "die_id": "0\n", "cluster_id": "65535\n"}
 	for _, name := range []string{"core_cpus", "thread_siblings", "cluster_cpus"} {
@@ -181,8 +181,8 @@ func topology(i, cpus int, online string) map[string]string {
 	return files
 }
 
-// cpuMask is the set of the processors from a to before b, of so many, as /sys writes it: in words of
-// 32 bits, the last one first.
+// cpuMask is the set of the processors from a to before b, of so many, as /sys writes it: in words
+// of 32 bits, the last one first.
 func cpuMask(cpus, a, b int) string {
 	words := make([]uint32, (cpus+31)/32)
 	for i := a; i < b; i++ {

@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// View is the host's files as they are, with some directories in the root directory besides. It is for commands that are no
-// nodes'. It is a mount namespace that descriptors keep alive: it ends with Ariadne, and with what runs in it.
+// View is the host's files as they are, with some directories in the root directory besides. It is
+// for commands that are no nodes'. It is a mount namespace that descriptors keep alive: it ends
+// with Ariadne, and with what runs in it.
 type View struct {
 	user, mounts int // descriptors of namespaces; user is -1 where Ariadne itself may mount
 }
@@ -20,8 +21,8 @@ type View struct {
 // Shown is the host's directory Dir, which a view shows at At, a name in the root directory.
 type Shown struct{ At, Dir string }
 
-// NewView returns a view that shows some directories. What is in them may change later. stage is an empty directory of the
-// host's, which can be removed afterwards. Close must follow.
+// NewView returns a view that shows some directories. What is in them may change later. stage is an
+// empty directory of the host's, which can be removed afterwards. Close must follow.
 func NewView(stage string, shown []Shown) (*View, error) {
 	runtime.LockOSThread() // it traces
 	defer runtime.UnlockOSThread()
@@ -142,7 +143,8 @@ type Command struct {
 	Traced  bool     // by the calling thread, which stops it behind its exec
 }
 
-// Start starts a command in the view, as the leader of a process group of its own. The command ends with the calling thread.
+// Start starts a command in the view, as the leader of a process group of its own. The command ends
+// with the calling thread.
 func (v *View) Start(c Command) (pid int, err error) {
 	in, out := c.In.Fd(), c.Out.Fd()
 	if in <= 2 || out <= 2 {
@@ -182,7 +184,8 @@ func (p *program) ownSignals() {
 	var dfl [4]uint64 // handler, flags, restorer, mask
 	for s := uintptr(1); s <= 64; s++ {
 		var now [4]uint64
-		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, 0, hold(p, &now), 8, 0, 0); e == 0 && now[0] > 1 { // neither SIG_DFL nor SIG_IGN
+		// neither SIG_DFL nor SIG_IGN
+		if _, _, e := unix.RawSyscall6(unix.SYS_RT_SIGACTION, s, 0, hold(p, &now), 8, 0, 0); e == 0 && now[0] > 1 {
 			p.add("sigaction", mayFail, unix.SYS_RT_SIGACTION, s, hold(p, &dfl), 0, 8)
 		}
 	}

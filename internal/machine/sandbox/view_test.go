@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestView: a command in a view finds all as it does without, and the directories that are shown besides. Nothing of it is left.
+// TestView: a command in a view finds all as it does without, and the directories that are shown
+// besides. Nothing of it is left.
 func TestView(t *testing.T) {
 	dir, stage := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "x"), []byte("x\n"), 0o644); err != nil {

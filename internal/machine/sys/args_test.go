@@ -21,7 +21,8 @@ func TestFormatArgs(t *testing.T) {
 	}
 }
 
-// TestArgCounts: calls that are counted are in the table, and have the arguments with paths that it knows.
+// TestArgCounts: calls that are counted are in the table, and have the arguments with paths that it
+// knows.
 func TestArgCounts(t *testing.T) {
 	rows := map[string]*Row{}
 	for i := range Table {
@@ -42,7 +43,8 @@ func TestArgCounts(t *testing.T) {
 	}
 }
 
-// TestArgsAsStrace compares the arguments of calls that a program makes with those that strace shows.
+// TestArgsAsStrace compares the arguments of calls that a program makes with those that strace
+// shows.
 func TestArgsAsStrace(t *testing.T) {
 	out, err := exec.Command("strace", "-e", "raw=all", "ls", "-l", "/dev/null").CombinedOutput()
 	if err != nil {

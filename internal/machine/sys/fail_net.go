@@ -14,8 +14,8 @@ import (
 )
 
 // A call that moves bytes of a connection to another node may find it reset, where it would have
-// found no data, or room; one that connects may find no way to the other node. The first is what the
-// network's own resets do (world.Reset), at this call: both ends hear of it.
+// found no data, or room; one that connects may find no way to the other node. The first is what
+// the network's own resets do (world.Reset), at this call: both ends hear of it.
 
 // resets: the call reads from or writes to an established connection.
 func resets(reads bool) could {

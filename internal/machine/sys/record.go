@@ -66,8 +66,9 @@ type PowerAsker interface {
 	LosesPower(file string) bool
 }
 
-// enterSync appends that files are written to the disk: now, or from now on until the call ends. Before it
-// the machine may lose its power. Then nothing comes of this sync, nor of others in the same call.
+// enterSync appends that files are written to the disk: now, or from now on until the call ends.
+// Before it the machine may lose its power. Then nothing comes of this sync, nor of others in the
+// same call.
 func enterSync(t *kernel.Thread, op disk.Op) {
 	if t.Call.Cut {
 		return
@@ -109,10 +110,12 @@ func init() {
 	}})
 }
 
-// recording is a call that may change files, as these stood before: it is told what came of the call.
+// recording is a call that may change files, as these stood before: it is told what came of the
+// call.
 type recording func(v int64)
 
-// recorder looks at what the call that t stands in is about to change. nil: nothing that is entered.
+// recorder looks at what the call that t stands in is about to change. nil: nothing that is
+// entered.
 type recorder func(t *kernel.Thread, a Args) recording
 
 // record looks at what the call of the row that t stands in is about to change.
@@ -218,7 +221,8 @@ func (c *content) synced(flags int, at, n int64) {
 // here is the offset of what is written where the descriptor stands.
 const here = -1
 
-// recordWrite is of a call that writes at most so many bytes to descriptor fd, at an offset or here.
+// recordWrite is of a call that writes at most so many bytes to descriptor fd, at an offset or
+// here.
 func recordWrite(t *kernel.Thread, fd uint64, at, most int64, flags int) recording {
 	c := contentOf(t, fd)
 	if c == nil {
@@ -332,7 +336,8 @@ func recordAttrOf(t *kernel.Thread, fd uint64) recording {
 	return recordAttr(t, &st, h.Path, func() (unix.Stat_t, kernel.Errno) { return fdStat(t, fdOf(fd)) })
 }
 
-// recordAttrAt is of one that names the file by the path at addr. Without a path it means the descriptor.
+// recordAttrAt is of one that names the file by the path at addr. Without a path it means the
+// descriptor.
 func recordAttrAt(t *kernel.Thread, dirfd, addr uint64, follow bool) recording {
 	name := ""
 	if addr != 0 {

@@ -50,7 +50,8 @@ func recordsCopy(t *kernel.Thread, a Args) recording { return recordTransfer(t, 
 
 func recordsSplice(t *kernel.Thread, a Args) recording { return recordTransfer(t, a, maxChunk) }
 
-// recordTransfer is of a call that takes a descriptor to write to and the address of a position in it.
+// recordTransfer is of a call that takes a descriptor to write to and the address of a position in
+// it.
 func recordTransfer(t *kernel.Thread, a Args, most uint64) recording {
 	at := int64(here)
 	if a[3] != 0 {
@@ -108,8 +109,8 @@ func recordsSyncfs(t *kernel.Thread, a Args) recording {
 	return recordsSync(t, a)
 }
 
-// Which argument of a call says whether a last link is followed: it is, it is not, or bit AT_SYMLINK_NOFOLLOW of
-// an argument says so.
+// Which argument of a call says whether a last link is followed: it is, it is not, or bit
+// AT_SYMLINK_NOFOLLOW of an argument says so.
 const (
 	followed   = -1
 	unfollowed = -2

@@ -16,9 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What programs store through shared mappings of files nobody sees. So what such a file holds is kept, and
-// looked at again before anything else is entered: what differs was stored in between, in whatever
-// order.
+// What programs store through shared mappings of files nobody sees. So what such a file holds is
+// kept, and looked at again before anything else is entered: what differs was stored in between, in
+// whatever order.
 
 // keepMapped begins to watch the file of a descriptor that is mapped shared and writable.
 func keepMapped(t *kernel.Thread, h *kernel.HostFile) {
@@ -55,7 +55,8 @@ func EnterStores(n *kernel.Node) {
 	}
 }
 
-// lookAgain reads what a file that is mapped holds now; nil: it is gone, and nobody will find what was stored.
+// lookAgain reads what a file that is mapped holds now; nil: it is gone, and nobody will find what
+// was stored.
 func lookAgain(n *kernel.Node, key inode.Key) *filetree.Content {
 	m := n.Files.Stored[key]
 	f := openMapped(n, key, m.Path)

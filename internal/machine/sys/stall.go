@@ -10,9 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the spec lets syncs take time, calls that have files written to the disk are asked for whether they
-// do. One that does has all its effect when it begins, but that nothing is durable by it, and returns
-// when the sync has ended (package slowdisk). What fails takes no time.
+// Where the spec lets syncs take time, calls that have files written to the disk are asked for
+// whether they do. One that does has all its effect when it begins, but that nothing is durable by
+// it, and returns when the sync has ended (package slowdisk). What fails takes no time.
 
 // stalls is the sync of the call that t stands in, which is about to be made, if it takes time.
 func (r *Row) stalls(t *kernel.Thread) *slowdisk.Sync {
@@ -48,8 +48,8 @@ func syncsFileSystem(t *kernel.Thread, a Args) (file string, ok bool) {
 	return "", e == 0 && h != nil && onDisks(&t.Node().Files, h.Key(), h.Path)
 }
 
-// syncsWrite is of a call that writes to the file whose descriptor is an argument. Another has its flags; -1: it
-// takes none.
+// syncsWrite is of a call that writes to the file whose descriptor is an argument. Another has its
+// flags; -1: it takes none.
 func syncsWrite(fd, flags int) func(t *kernel.Thread, a Args) (file string, ok bool) {
 	return func(t *kernel.Thread, a Args) (file string, ok bool) {
 		how := uint64(0)

@@ -125,8 +125,8 @@ func sysIoSubmit(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(n)
 }
 
-// submit runs one operation to its end, but for a sync that takes time. The errno is why it was not accepted;
-// what became of an accepted one stands in its event.
+// submit runs one operation to its end, but for a sync that takes time. The errno is why it was not
+// accepted; what became of an accepted one stands in its event.
 func submit(t *kernel.Thread, ctx *aio.Context, at uint64) kernel.Errno {
 	c, e := readIocb(t, at)
 	if e != 0 {
@@ -198,8 +198,9 @@ func (u *underWay) SyncEnded(*kernel.Node) {
 	u.tell()
 }
 
-// syncsAIO reports whether an operation has a file written to the disk before it ends: a sync, a write
-// like those that other calls wait for, or one past the page cache. Others end when they are submitted, as on Linux.
+// syncsAIO reports whether an operation has a file written to the disk before it ends: a sync, a
+// write like those that other calls wait for, or one past the page cache. Others end when they are
+// submitted, as on Linux.
 func syncsAIO(t *kernel.Thread, of *kernel.OpenFile, c iocb) (file string, ok bool) {
 	switch c.op {
 	case iocbFsync, iocbFdsync:
@@ -344,7 +345,8 @@ func getevents(t *kernel.Thread, a Args, restart kernel.Restart) kernel.Result {
 	return kernel.Ret(done)
 }
 
-// sysIoCancel finds nothing to cancel: every operation has ended, or is one that Linux cannot cancel either.
+// sysIoCancel finds nothing to cancel: every operation has ended, or is one that Linux cannot
+// cancel either.
 func sysIoCancel(t *kernel.Thread, a Args) kernel.Result {
 	if _, e := readBytes(t, a[1], iocbSize); e != 0 {
 		return kernel.Fail(e)

@@ -158,9 +158,11 @@ const ownDir = ".ariadne"
 
 // DirectoryAsker is a Tracee that knows what the node finds in its directories.
 type DirectoryAsker interface {
-	// Shows returns which names of a directory it finds in it. It is called before the directory is read.
+	// Shows returns which names of a directory it finds in it. It is called before the directory is
+	// read.
 	Shows(dir string) func(name string) bool
-	// Lists returns what a directory on a device held when a node was first shown it, of what it holds now.
+	// Lists returns what a directory on a device held when a node was first shown it, of what it
+	// holds now.
 	Lists(dir string, dev uint64, now []kernel.Dirent) []kernel.Dirent
 }
 
@@ -308,8 +310,8 @@ func sysMkdirat(t *kernel.Thread, a Args) kernel.Result   { return mkdir(t, a[0]
 func sysSymlink(t *kernel.Thread, a Args) kernel.Result   { return create(t, atCwd, a[1]) }
 func sysSymlinkat(t *kernel.Thread, a Args) kernel.Result { return create(t, a[1], a[2]) }
 
-// mkdir makes a directory. A link in /node that leads beside the spec (spec.Node.Links) is not in its way: the
-// program has not made it, and means a directory of its own.
+// mkdir makes a directory. A link in /node that leads beside the spec (spec.Node.Links) is not in
+// its way: the program has not made it, and means a directory of its own.
 func mkdir(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 	if name, e := readPath(t, addr); e == 0 {
 		if _, ok := linkBeside(t, dirfd, name); ok && t.M.Syscall(unix.SYS_UNLINKAT, dirfd, addr, 0) == 0 {

@@ -79,8 +79,8 @@ func shownMount(name string) string {
 	return "/"
 }
 
-// mayResolve checks what Linux, to which a node is one tree, cannot know of openat2: that a path leaves
-// no file system, and follows no links of /proc.
+// mayResolve checks what Linux, to which a node is one tree, cannot know of openat2: that a path
+// leaves no file system, and follows no links of /proc.
 func mayResolve(t *kernel.Thread, r *openRequest) kernel.Errno {
 	if r.how.Resolve&unix.RESOLVE_NO_XDEV != 0 {
 		start, end := shownMount(absolute(t, r.dirfd, ".")), shownMount(path.Clean(absolute(t, r.dirfd, r.name)))
@@ -196,9 +196,10 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	return kernel.Ret(fd)
 }
 
-// copyLink puts a copy in the place of a link in /node that leads beside the spec (spec.Node.Links), for a program that
-// opens it to write: a database that its command names, say. It is as if the copy had always been there, with what it holds: nothing of that is
-// entered in the log of files, and no time is set.
+// copyLink puts a copy in the place of a link in /node that leads beside the spec
+// (spec.Node.Links), for a program that opens it to write: a database that its command names, say.
+// It is as if the copy had always been there, with what it holds: nothing of that is entered in the
+// log of files, and no time is set.
 func copyLink(t *kernel.Thread, r *openRequest) bool {
 	target, ok := linkBeside(t, r.dirfd, r.name)
 	if !ok {
@@ -236,7 +237,8 @@ func copyLink(t *kernel.Thread, r *openRequest) bool {
 	return true
 }
 
-// linkBeside reports whether a path is that of a link in /node that leads beside the spec (spec.Node.Links), and where it leads.
+// linkBeside reports whether a path is that of a link in /node that leads beside the spec
+// (spec.Node.Links), and where it leads.
 func linkBeside(t *kernel.Thread, dirfd uint64, name string) (target string, ok bool) {
 	at := path.Clean(absolute(t, dirfd, name))
 	rel, inNode := strings.CutPrefix(at, "/node/")
@@ -434,7 +436,8 @@ func sysFtruncate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
-	case h == nil && isDialog(of) && a[1] == 0: // as SDKs do with the file that they write their lines to
+	// as SDKs do with the file that they write their lines to
+	case h == nil && isDialog(of) && a[1] == 0:
 		return kernel.Ret(0)
 	case h == nil || !of.Writes():
 		return kernel.Fail(unix.EINVAL)

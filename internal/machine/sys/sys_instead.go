@@ -11,8 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A file of the host that is no longer what nodes were first shown is shown as it was (kernel.Instead), by the
-// calls that can: those that look up, open and read it. Others are Linux's, which sees what is there now.
+// A file of the host that is no longer what nodes were first shown is shown as it was
+// (kernel.Instead), by the calls that can: those that look up, open and read it. Others are
+// Linux's, which sees what is there now.
 
 // Shows says what becomes of a call whose path is to be shown as something else than what is there.
 type Shows uint8

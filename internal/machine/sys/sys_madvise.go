@@ -52,7 +52,8 @@ func sysMadvise(t *kernel.Thread, a Args) kernel.Result {
 	case unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENTIAL, unix.MADV_DONTDUMP, unix.MADV_DODUMP:
 		// For the errors: no range is ever to be wiped in Linux's eyes.
 		return kernel.Ret(t.M.Syscall(unix.SYS_MADVISE, a[0], a[1], unix.MADV_KEEPONFORK))
-	case unix.MADV_MERGEABLE, unix.MADV_UNMERGEABLE: // a kernel that merges no pages: /sys shows none
+	// a kernel that merges no pages: /sys shows none
+	case unix.MADV_MERGEABLE, unix.MADV_UNMERGEABLE:
 		return kernel.Fail(unix.EINVAL)
 	case unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_REMOVE, unix.MADV_COLD, unix.MADV_PAGEOUT:
 		if t.Proc.LocksMemory() {

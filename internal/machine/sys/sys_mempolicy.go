@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Memory policies are judged as Linux does (mm/mempolicy.c) on a machine of one memory node, and those of
-// threads remembered.
+// Memory policies are judged as Linux does (mm/mempolicy.c) on a machine of one memory node, and
+// those of threads remembered.
 
 const (
 	mpolDefault    = 0

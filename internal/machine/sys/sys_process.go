@@ -80,7 +80,8 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 	case has(unix.CLONE_PIDFD) && !mayStore(t, c.ParentTID):
 		return kernel.Fail(unix.EFAULT)
 	case has(cloneNamespaces):
-		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), true) // as in most containers
+		// as in most containers
+		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), true)
 		return kernel.Fail(unix.EPERM)
 	case has(unix.CLONE_THREAD) && c.Flags&threadFlags != threadFlags, has(unix.CLONE_FS) && !has(unix.CLONE_THREAD):
 		t.Node().Refuse(t, "clone with uncommon sharing", fmt.Sprintf("flags %#x", c.Flags), false)

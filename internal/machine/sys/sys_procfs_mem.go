@@ -22,7 +22,8 @@ func openMemory(t *kernel.Thread, flags int, v string, o object) kernel.Result {
 	return kernel.RetOr(fd, e)
 }
 
-// moveMemory reads from such a file into v, or writes v to it. at is where; nil: where the file stands.
+// moveMemory reads from such a file into v, or writes v to it. at is where; nil: where the file
+// stands.
 func moveMemory(t *kernel.Thread, m *procfs.Mem, at *uint64, v []iovec, write bool) kernel.Result {
 	if at == nil {
 		at = &m.At

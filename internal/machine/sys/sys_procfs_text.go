@@ -220,8 +220,8 @@ func (v *view) mappings() []mapping {
 	return joined(list)
 }
 
-// joined are mappings in which those that go on where others end are one. Linux makes one of them, unless the process was copied
-// in between: as for a checkpoint, of which a program must not know.
+// joined are mappings in which those that go on where others end are one. Linux makes one of them,
+// unless the process was copied in between: as for a checkpoint, of which a program must not know.
 func joined(list []mapping) (all []mapping) {
 	for _, m := range list {
 		if n := len(all); n > 0 && all[n-1].goesOn(m) {

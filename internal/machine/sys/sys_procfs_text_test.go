@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestJoined: what of the same lies behind each other is one mapping, whether Linux has one of it or, after a fork, several.
+// TestJoined: what of the same lies behind each other is one mapping, whether Linux has one of it
+// or, after a fork, several.
 func TestJoined(t *testing.T) {
 	const split = `00001000-00002000 rw-p 00000000 00:00 0
 00002000-00003000 rw-p 00000000 00:00 0

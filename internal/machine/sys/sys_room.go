@@ -113,7 +113,8 @@ func writeShort(t *kernel.Thread, h *kernel.HostFile, fd uint64, a Args) kernel.
 	return kernel.Ret(r)
 }
 
-// keepRoom reserves the first size bytes of a file, also those beyond its end, or says that there is no room.
+// keepRoom reserves the first size bytes of a file, also those beyond its end, or says that there
+// is no room.
 func keepRoom(t *kernel.Thread, h *kernel.HostFile, size int64, beyond bool) bool {
 	d := &t.Node().Files.Disk
 	if !countsRoom(t, h) {

@@ -62,7 +62,8 @@ func knownPolicy(policy int) bool {
 
 // setSched changes a thread's policy as the caller may (sched(7)).
 func setSched(t, x *kernel.Thread, policy, priority int, reset bool) kernel.Errno {
-	leavesIdle := x.Sched.Policy == unix.SCHED_IDLE && policy != unix.SCHED_IDLE // counts as a better nice value
+	// counts as a better nice value
+	leavesIdle := x.Sched.Policy == unix.SCHED_IDLE && policy != unix.SCHED_IDLE
 	switch {
 	case !knownPolicy(policy), realTime(policy) != (priority > 0), priority < 0 || priority > 99:
 		return unix.EINVAL

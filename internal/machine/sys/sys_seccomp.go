@@ -159,9 +159,9 @@ func BySeccomp(nr int, arch uint32, ip uint64, data int) signal.Info {
 }
 
 // stopAll has Linux stop all calls of the process, those of threads without a filter too: copies of
-// it are made thread by thread from one. It is a filter of Linux's own beside Ariadne's, which every
-// child inherits. A call that Linux refuses unseen raises SIGSYS there once the thread that asks for
-// it would be told something else; no filter is known to look at the arguments of those.
+// it are made thread by thread from one. It is a filter of Linux's own beside Ariadne's, which
+// every child inherits. A call that Linux refuses unseen raises SIGSYS there once the thread that
+// asks for it would be told something else; no filter is known to look at the arguments of those.
 func stopAll(t *kernel.Thread) {
 	p := t.Proc
 	var trapped []uint32

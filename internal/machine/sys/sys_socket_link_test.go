@@ -17,7 +17,8 @@ func (u *user) scoped(a netip.Addr, port uint16, link int) (at, size uint64) {
 	return addrAt, uint64(len(b))
 }
 
-// TestLinkLocal: the address that each eth0 has by itself needs its interface, and leads to the node.
+// TestLinkLocal: the address that each eth0 has by itself needs its interface, and leads to the
+// node.
 func TestLinkLocal(t *testing.T) {
 	w := newNetwork(t, 2)
 	a, b := w.user(0), w.user(1)

@@ -10,8 +10,8 @@ import (
 
 const spliceFlags = unix.SPLICE_F_MOVE | unix.SPLICE_F_NONBLOCK | unix.SPLICE_F_MORE | unix.SPLICE_F_GIFT
 
-// openedAs returns the open file behind fd, if it may be used for what the call does. Unlike opened it does not choose what the call
-// waits on: these calls have two files.
+// openedAs returns the open file behind fd, if it may be used for what the call does. Unlike opened
+// it does not choose what the call waits on: these calls have two files.
 func openedAs(t *kernel.Thread, fd uint64, may func(*kernel.OpenFile) bool) (*kernel.OpenFile, kernel.Errno) {
 	of := t.FDs().Get(fdOf(fd))
 	if of == nil || of.Flags&unix.O_PATH != 0 || !may(of) {

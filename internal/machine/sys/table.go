@@ -53,13 +53,16 @@ type Row struct {
 	AsksSize bool
 
 	// Alone: it acts on the caller alone or on the memory of its process, or reads ids, random
-	// bytes or the clock. In which order it is made with other threads' calls is taken not to matter.
+	// bytes or the clock. In which order it is made with other threads' calls is taken not to
+	// matter.
 	Alone bool
 
 	paths []pathArg // arguments with paths
-	// syncs reports whether it has something written to the disk before it returns, and which file, or "": all.
-	syncs   func(t *kernel.Thread, a Args) (file string, ok bool)
-	records recorder // what it changes of files, or has written of them; nil: nothing, or its handler enters it
+	// syncs reports whether it has something written to the disk before it returns, and which file,
+	// or "": all.
+	syncs func(t *kernel.Thread, a Args) (file string, ok bool)
+	// what it changes of files, or has written of them; nil: nothing, or its handler enters it
+	records recorder
 	// Fails are the ways in which it may fail although nothing is wrong with it.
 	Fails []Failure
 }

@@ -18,8 +18,8 @@ type Sight uint8
 
 const (
 	NotSeen Sight = iota
-	// SeenWhenOff: it does only when the machine stops. When its programs are killed, they do the same: their
-	// connections end.
+	// SeenWhenOff: it does only when the machine stops. When its programs are killed, they do the
+	// same: their connections end.
 	SeenWhenOff
 	Seen
 )
@@ -98,7 +98,8 @@ func changedName(t *kernel.Thread, path uint64) (on string, ok bool) {
 	return on, e == 0
 }
 
-// emptied: a file is made or emptied by opening it. What else may have the name is left as it is: a device, a pipe.
+// emptied: a file is made or emptied by opening it. What else may have the name is left as it is: a
+// device, a pipe.
 func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
 	if flags&(unix.O_CREAT|unix.O_TRUNC) == 0 {
 		return "", false
@@ -132,8 +133,8 @@ func bound(t *kernel.Thread, a Args) (on string, ok bool) {
 	return on, true
 }
 
-// mark is what a program is about to say that a loss is judged by: dialog.Path where it asks what a loss would
-// leave, else the first word, or "".
+// mark is what a program is about to say that a loss is judged by: dialog.Path where it asks what a
+// loss would leave, else the first word, or "".
 func mark(t *kernel.Thread, a Args) string {
 	of := t.FDs().Get(fdOf(a[0]))
 	if of == nil || t.Call.NR != unix.SYS_WRITE {

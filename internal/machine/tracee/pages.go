@@ -11,18 +11,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Which pages of a process are written can be known without stopping it: userfaultfd protects them in
-// its asynchronous mode, in which Linux takes the protection from a page that is written and tells
-// nobody, and the ioctl PAGEMAP_SCAN lists the pages that have none and protects them again. Both
-// are in Linux 6.7 and later.
+// Which pages of a process are written can be known without stopping it: userfaultfd protects them
+// in its asynchronous mode, in which Linux takes the protection from a page that is written and
+// tells nobody, and the ioctl PAGEMAP_SCAN lists the pages that have none and protects them again.
+// Both are in Linux 6.7 and later.
 
 // PageSize is the size of a page, in bytes.
 const PageSize = 4096
 
-// A Range is a part of a process's memory, from its first byte up to one that does not belong to it.
+// A Range is a part of a process's memory, from its first byte up to one that does not belong to
+// it.
 type Range struct{ Start, End uint64 }
 
-// Pages knows which pages of a process were written since it was asked last. It holds two descriptors.
+// Pages knows which pages of a process were written since it was asked last. It holds two
+// descriptors.
 type Pages struct {
 	uffd    int
 	pagemap *os.File
@@ -33,7 +35,8 @@ type Pages struct {
 // ErrNoPages is the cause of errors of FollowPages where Linux cannot do it, or does not let us.
 var ErrNoPages = errors.New("written pages cannot be followed")
 
-// FollowPages follows the pages of the process of t, which stands in a call. Nothing is followed before Add.
+// FollowPages follows the pages of the process of t, which stands in a call. Nothing is followed
+// before Add.
 func (t *Thread) FollowPages() (*Pages, error) {
 	const userModeOnly = 1 // UFFD_USER_MODE_ONLY: any user may have it
 	fd, err := t.Inject(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK|userModeOnly)
@@ -63,8 +66,8 @@ func (t *Thread) FollowPages() (*Pages, error) {
 	return p, nil
 }
 
-// Add has the pages of a mapping followed, all of which count as written. What is followed already may be
-// added again.
+// Add has the pages of a mapping followed, all of which count as written. What is followed already
+// may be added again.
 func (p *Pages) Add(r Range) error {
 	reg := uffdRegister{start: r.Start, length: r.End - r.Start, mode: uffdRegisterModeWP}
 	if e := ioctl(p.uffd, uffdioRegister, unsafe.Pointer(&reg)); e != 0 {
@@ -76,8 +79,9 @@ func (p *Pages) Add(r Range) error {
 // ErrNotFollowed is the cause of an error of Written where pages are not followed.
 var ErrNotFollowed = errors.New("pages that are not followed")
 
-// Written calls f with the ranges of pages that were written, in ascending order, of a range since it was last asked
-// for; f may be nil. A page that the process has given back (madvise) is not among them.
+// Written calls f with the ranges of pages that were written, in ascending order, of a range since
+// it was last asked for; f may be nil. A page that the process has given back (madvise) is not
+// among them.
 func (p *Pages) Written(in Range, f func(Range)) error {
 	a := scanArg{size: uint64(unsafe.Sizeof(scanArg{})), flags: scanProtect | scanCheck, start: in.Start, end: in.End,
 		vec: uint64(uintptr(unsafe.Pointer(&p.buffer[0]))), vecLen: uint64(len(p.buffer)),
@@ -145,12 +149,14 @@ type scanArg struct {
 // most is how many pages one call reads or writes (UIO_MAXIOV).
 const most = 1024
 
-// ReadPages fills each page of a list from the process's memory at its address. EFAULT: one is not there.
+// ReadPages fills each page of a list from the process's memory at its address. EFAULT: one is not
+// there.
 func (t *Thread) ReadPages(at []uint64, to []*[PageSize]byte) unix.Errno {
 	return t.pagesIO(unix.SYS_PROCESS_VM_READV, at, to)
 }
 
-// WritePages stores each page of a list at its address. EFAULT: one is not there, or the process may not write to it.
+// WritePages stores each page of a list at its address. EFAULT: one is not there, or the process
+// may not write to it.
 func (t *Thread) WritePages(at []uint64, from []*[PageSize]byte) unix.Errno {
 	return t.pagesIO(unix.SYS_PROCESS_VM_WRITEV, at, from)
 }

@@ -42,7 +42,8 @@ func (t *Thread) Registers() [16]uint64 {
 	return [16]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
 }
 
-// xmmAt is where the extended state has the vector registers: that of FXSAVE (Intel's manual, volume 1, 10.5.1).
+// xmmAt is where the extended state has the vector registers: that of FXSAVE (Intel's manual,
+// volume 1, 10.5.1).
 const xmmAt = 160
 
 // VectorRegisters are the lower 16 bytes of the first 16.

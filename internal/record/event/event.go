@@ -1,8 +1,8 @@
-// Package event has what is printed for programs (--json), one type per event. docs/reference/json.md is made of these types, and the
-// tools read them.
+// Package event has what is printed for programs (--json), one type per event.
+// docs/reference/json.md is made of these types, and the tools read them.
 //
-// Invariants: times are whole nanoseconds, in fields whose names end in _ns. Version grows when a field is taken away or means
-// something else.
+// Invariants: times are whole nanoseconds, in fields whose names end in _ns. Version grows when a
+// field is taken away or means something else.
 //
 // Read next: event.go, cmd/ariadne/print_json.go.
 package event

@@ -12,31 +12,33 @@ import (
 
 // Step is a step for programs: the event of --json, a line of steps.jsonl and a step of a session.
 type Step struct {
-	Event        string        `json:"event,omitempty"` // "step"; missing in steps.jsonl
-	Step         int           `json:"step"`
-	Node         string        `json:"node,omitempty"` // missing: the network
-	Action       string        `json:"action"`
-	At           ariadne.Time  `json:"at_ns"`
-	Digest       string        `json:"digest"`
-	Clock        ariadne.Time  `json:"clock_ns"` // of the node, behind the step
-	Deadline     *ariadne.Time `json:"deadline_ns,omitempty"`
-	Calm         ariadne.Time  `json:"calm_ns,omitempty"`
-	Timer        string        `json:"timer,omitempty"`
-	Calls        int           `json:"calls"`
-	Messages     []Message     `json:"messages,omitempty"` // that the node has sent
-	Logs         []Line        `json:"logs,omitempty"`
-	Exposed      []Exposure    `json:"exposed,omitempty"` // changes of what the node exposes, which are among logs, too
-	Exits        []Exit        `json:"exits,omitempty"`
-	Done         bool          `json:"done,omitempty"`
-	Ended        bool          `json:"ended,omitempty"`
-	Unreplayable bool          `json:"unreplayable,omitempty"`
-	Cut          string        `json:"cut,omitempty"`
-	Diverged     string        `json:"diverged,omitempty"`
-	Polling      string        `json:"polling,omitempty"`
-	Unheeded     bool          `json:"unheeded,omitempty"`
-	Fatal        string        `json:"fatal,omitempty"`
-	Vary         []Choice      `json:"vary,omitempty"`
-	Lost         []string      `json:"lost,omitempty"` // operations on files that a loss of power took
+	Event    string        `json:"event,omitempty"` // "step"; missing in steps.jsonl
+	Step     int           `json:"step"`
+	Node     string        `json:"node,omitempty"` // missing: the network
+	Action   string        `json:"action"`
+	At       ariadne.Time  `json:"at_ns"`
+	Digest   string        `json:"digest"`
+	Clock    ariadne.Time  `json:"clock_ns"` // of the node, behind the step
+	Deadline *ariadne.Time `json:"deadline_ns,omitempty"`
+	Calm     ariadne.Time  `json:"calm_ns,omitempty"`
+	Timer    string        `json:"timer,omitempty"`
+	Calls    int           `json:"calls"`
+	Messages []Message     `json:"messages,omitempty"` // that the node has sent
+	Logs     []Line        `json:"logs,omitempty"`
+	// changes of what the node exposes, which are among logs, too
+	Exposed      []Exposure `json:"exposed,omitempty"`
+	Exits        []Exit     `json:"exits,omitempty"`
+	Done         bool       `json:"done,omitempty"`
+	Ended        bool       `json:"ended,omitempty"`
+	Unreplayable bool       `json:"unreplayable,omitempty"`
+	Cut          string     `json:"cut,omitempty"`
+	Diverged     string     `json:"diverged,omitempty"`
+	Polling      string     `json:"polling,omitempty"`
+	Unheeded     bool       `json:"unheeded,omitempty"`
+	Fatal        string     `json:"fatal,omitempty"`
+	Vary         []Choice   `json:"vary,omitempty"`
+	// operations on files that a loss of power took
+	Lost []string `json:"lost,omitempty"`
 }
 
 // Choice is what happened otherwise within a step.
@@ -71,12 +73,13 @@ func (l *Line) UnmarshalJSON(b []byte) error {
 
 // Exposure is a change of what a node exposes.
 type Exposure struct {
-	At     ariadne.Time `json:"at_ns"`
-	PID    int          `json:"pid,omitempty"` // of the program that told it; missing: it was read in the node
-	Name   string       `json:"name"`
-	Key    string       `json:"key,omitempty"`
-	Values []string     `json:"values,omitempty"`
-	Ends   bool         `json:"ends,omitempty"` // it is exposed no more
+	At ariadne.Time `json:"at_ns"`
+	// of the program that told it; missing: it was read in the node
+	PID    int      `json:"pid,omitempty"`
+	Name   string   `json:"name"`
+	Key    string   `json:"key,omitempty"`
+	Values []string `json:"values,omitempty"`
+	Ends   bool     `json:"ends,omitempty"` // it is exposed no more
 }
 
 // Exit is the end of a process that the spec started.

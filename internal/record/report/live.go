@@ -28,7 +28,8 @@ type Check struct {
 	Elapsed, Time          time.Duration // Time 0: no limit
 	Executions, Executable int           // Executable 0: no limit
 	Steps, Violations      int
-	Different              int // of the executions, but for the order of independent events; 0: nobody knows
+	// of the executions, but for the order of independent events; 0: nobody knows
+	Different int
 }
 
 // ProgressLine says it in one line.

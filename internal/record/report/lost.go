@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// losses are what of a system makes messages be lost, as far as steps tell: partitions that stand, and
-// machines that are off. Which messages, package world says.
+// losses are what of a system makes messages be lost, as far as steps tell: partitions that stand,
+// and machines that are off. Which messages, package world says.
 type losses struct {
 	cuts []parting
 	back map[ariadne.NodeID]ariadne.Time // when a machine is switched on again, or Never
@@ -41,7 +41,8 @@ func (p *parting) blocks(from, to string) bool {
 // lose enters what a step does to messages under way, those that it has sent included.
 func (t *Timeline) lose(s *ariadne.Step) {
 	l := &t.losses
-	if d := s.Output.Down; d != ariadne.Up && d != ariadne.Paused { // what it had sent itself never comes
+	// what it had sent itself never comes
+	if d := s.Output.Down; d != ariadne.Up && d != ariadne.Paused {
 		for key, m := range t.sent {
 			if m.To == s.Action.Node && (m.Flow.Proto == ariadne.App || m.Flow.Proto == ariadne.Disk && s.Output.Down.Off()) {
 				delete(t.sent, key)

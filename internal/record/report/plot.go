@@ -14,8 +14,9 @@ const plotRows = 4
 // eighths are cells of a bar, by how full they are.
 var eighths = []rune(" ▁▂▃▄▅▆▇█")
 
-// Plot is how a number went over virtual time: bars, each of which stands for a part of the time and shows the value of it that is farthest beyond
-// the bounds or nearest to them, or the greatest one where there are none. Nothing for a number that had at most one value.
+// Plot is how a number went over virtual time: bars, each of which stands for a part of the time
+// and shows the value of it that is farthest beyond the bounds or nearest to them, or the greatest
+// one where there are none. Nothing for a number that had at most one value.
 func Plot(s *property.Series, style Style) []string {
 	if s.Min == s.Max {
 		return nil

@@ -68,8 +68,8 @@ func (s Style) Line(text string) string {
 	return text
 }
 
-// Wrap makes lines of a text, without control characters: of one that is wider than a terminal as many as it takes, the further ones
-// indented by two columns more than the first.
+// Wrap makes lines of a text, without control characters: of one that is wider than a terminal as
+// many as it takes, the further ones indented by two columns more than the first.
 func (s Style) Wrap(text string) string {
 	text = printable(text)
 	if s.Width == 0 {
@@ -91,8 +91,8 @@ func (s Style) Wrap(text string) string {
 	}
 }
 
-// Paragraph returns sentences as lines that fit the width. A word, such as a path, is not divided, nor is a number from its
-// unit when a no-break space (U+00A0) stands between.
+// Paragraph returns sentences as lines that fit the width. A word, such as a path, is not divided,
+// nor is a number from its unit when a no-break space (U+00A0) stands between.
 func (s Style) Paragraph(sentences []string) string {
 	var b strings.Builder
 	column := 0
@@ -114,8 +114,8 @@ func (s Style) Paragraph(sentences []string) string {
 	return b.String() + "\n"
 }
 
-// List returns lines with the parts behind a head, and commas between; further lines are indented like the first. A part is not
-// divided.
+// List returns lines with the parts behind a head, and commas between; further lines are indented
+// like the first. A part is not divided.
 func (s Style) List(head string, parts []string) string {
 	var b strings.Builder
 	b.WriteString(head)
@@ -153,10 +153,12 @@ func printable(text string) string {
 	}, text)
 }
 
-// columns is how many columns of a terminal a text takes. Some characters take two, and those that join the one before take none.
+// columns is how many columns of a terminal a text takes. Some characters take two, and those that
+// join the one before take none.
 func columns(text string) int { return uniseg.StringWidth(text) }
 
-// fits is how many bytes of a text take at most width columns. What is seen as one character is not divided.
+// fits is how many bytes of a text take at most width columns. What is seen as one character is not
+// divided.
 func fits(text string, width int) (n int) {
 	for state := -1; n < len(text); {
 		cluster, _, wide, next := uniseg.FirstGraphemeClusterInString(text[n:], state)

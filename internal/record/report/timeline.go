@@ -188,8 +188,8 @@ func (t *Timeline) fire(r *row) {
 	}
 }
 
-// Undelivered returns lines for messages that should have arrived by the end of the execution and have
-// not: the first of each flow that has not yet, and the first that was lost on its way.
+// Undelivered returns lines for messages that should have arrived by the end of the execution and
+// have not: the first of each flow that has not yet, and the first that was lost on its way.
 func (t *Timeline) Undelivered() []string {
 	waiting := maps.Clone(t.sent)
 	maps.DeleteFunc(waiting, func(_ messageKey, m ariadne.Message) bool {
@@ -205,8 +205,8 @@ func (t *Timeline) Undelivered() []string {
 	})...)
 }
 
-// pending returns a line for the first message of each flow of some that were due, with what to say of
-// it and how many more there are.
+// pending returns a line for the first message of each flow of some that were due, with what to say
+// of it and how many more there are.
 func (t *Timeline) pending(all map[messageKey]ariadne.Message, mark rune, say func(m ariadne.Message, more int) string) []string {
 	first, count := map[ariadne.Flow]ariadne.Message{}, map[ariadne.Flow]int{}
 	for _, m := range all {
@@ -260,7 +260,8 @@ func (t *Timeline) deliver(r *row, s ariadne.Step) {
 	r.text = describe(m, late)
 }
 
-// strike says what was in a message that a fault has hit. It arrives no more, or without its first bytes.
+// strike says what was in a message that a fault has hit. It arrives no more, or without its first
+// bytes.
 func (t *Timeline) strike(r *row, s ariadne.Step) {
 	kind := world.KindOf(s.Action.Kind)
 	key, m, known := t.struck(s)
@@ -286,8 +287,8 @@ func (t *Timeline) strike(r *row, s ariadne.Step) {
 	}
 }
 
-// join takes from what was sent all that arrives together, from a first message to one of a number, and
-// returns how many there are. m, the first, becomes all of them.
+// join takes from what was sent all that arrives together, from a first message to one of a number,
+// and returns how many there are. m, the first, becomes all of them.
 func (t *Timeline) join(key messageKey, last int, m *ariadne.Message) (n int) {
 	m.Data = slices.Clone(m.Data)
 	for delete(t.sent, key); key.seq <= last; key.seq++ {
@@ -300,7 +301,8 @@ func (t *Timeline) join(key messageKey, last int, m *ariadne.Message) (n int) {
 	return n + 1
 }
 
-// struck is the message that a step is about. What happens to the network has its receiver in its name only.
+// struck is the message that a step is about. What happens to the network has its receiver in its
+// name only.
 func (t *Timeline) struck(s ariadne.Step) (key messageKey, m ariadne.Message, known bool) {
 	for id := range t.nodes {
 		key = messageKey{s.Action.Flow, ariadne.NodeID(id), s.Action.Seq}

@@ -1,9 +1,10 @@
 //go:build linux
 
-// Package checker runs commands that look at files which nodes have left. They are no nodes': they are run as they are, on this
-// machine, within a limit of real time.
+// Package checker runs commands that look at files which nodes have left. They are no nodes': they
+// are run as they are, on this machine, within a limit of real time.
 //
-// Read next: internal/use/crash, which lets one look at images of disks, and internal/system, at how executions ended.
+// Read next: internal/use/crash, which lets one look at images of disks, and internal/system, at
+// how executions ended.
 package checker
 
 import (
@@ -31,15 +32,16 @@ type Command struct {
 	In      *os.File
 	Out     *os.File // what it says; a pipe would be held open by whom it leaves running
 	Timeout time.Duration
-	// View, when not nil, is what the command sees of this machine's files. Program and Dir are paths in it.
+	// View, when not nil, is what the command sees of this machine's files. Program and Dir are
+	// paths in it.
 	View *sandbox.View
-	// Follow, when not nil, brings the process, which is started to be traced, to its end, with all that it starts. It
-	// is called on the thread of Run's caller, which may have no other children.
+	// Follow, when not nil, brings the process, which is started to be traced, to its end, with all
+	// that it starts. It is called on the thread of Run's caller, which may have no other children.
 	Follow func(ctx context.Context, pid int) (syscall.WaitStatus, error)
 }
 
-// Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What it leaves running in
-// its process group is killed.
+// Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What
+// it leaves running in its process group is killed.
 func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 	pid, err := c.start()
 	if err != nil {
@@ -84,7 +86,8 @@ func (c *Command) start() (pid int, err error) {
 	return pid, err
 }
 
-// waitFor waits for the end of a process, which is killed when ctx ends. What it leaves running in its group is killed, too.
+// waitFor waits for the end of a process, which is killed when ctx ends. What it leaves running in
+// its group is killed, too.
 func waitFor(ctx context.Context, pid int) (status syscall.WaitStatus, err error) {
 	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
 	killed := make(chan struct{})
@@ -105,8 +108,9 @@ func waitFor(ctx context.Context, pid int) (status syscall.WaitStatus, err error
 	return status, err
 }
 
-// gone waits until nobody is left of a process group that was killed: who is yet to die may hold a port or a lock that the next run
-// needs. It does not wait long: nobody may have waited for the dead.
+// gone waits until nobody is left of a process group that was killed: who is yet to die may hold a
+// port or a lock that the next run needs. It does not wait long: nobody may have waited for the
+// dead.
 func gone(group int) {
 	for pause := 100 * time.Microsecond; pause < time.Second && syscall.Kill(-group, 0) == nil; pause *= 2 {
 		time.Sleep(pause)

@@ -1,5 +1,5 @@
-// Package machines says what machine each node of a spec is. It is the one place where the terms of a spec
-// become those of a machine.
+// Package machines says what machine each node of a spec is. It is the one place where the terms of
+// a spec become those of a machine.
 //
 // Read next: internal/machine/node/config.
 package machines
@@ -59,7 +59,8 @@ func Of(s *spec.Spec, index int, seed uint64) *config.Machine {
 	return m
 }
 
-// commands keeps nil apart from an empty list: without commands for another start a machine runs its first ones.
+// commands keeps nil apart from an empty list: without commands for another start a machine runs
+// its first ones.
 func commands(all []spec.Command) (of []config.Command) {
 	for _, c := range all {
 		of = append(of, config.Command{Args: c.Args})
@@ -107,7 +108,8 @@ func fails(s *spec.Spec, id ariadne.NodeID) (f config.Fail) {
 	return f
 }
 
-// stays tells whether a node exposes something that outlives its crash; nil: there is no such thing.
+// stays tells whether a node exposes something that outlives its crash; nil: there is no such
+// thing.
 func stays(sources expose.Sources, id ariadne.NodeID) func(told *ariadne.Output) bool {
 	if !slices.ContainsFunc(sources, func(r expose.Source) bool { return r.Stays }) {
 		return nil

@@ -42,7 +42,8 @@ func full() *spec.Spec {
 	return s
 }
 
-// TestOf: no field of a machine is forgotten, and what a spec says of another node is none of the machine's.
+// TestOf: no field of a machine is forgotten, and what a spec says of another node is none of the
+// machine's.
 func TestOf(t *testing.T) {
 	m := Of(full(), 1, 42)
 	var zeros func(name string, v reflect.Value)

@@ -10,10 +10,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A node waits for another one in one of two ways. It is switched on when the other is ready, which is a rule of the world: no
-// program has to know of it. Or it does so as its user would write it: its commands begin with a
-// loop that connects. So what comes of an order in which machines become ready is messages and timers
-// like all others, also behind faults.
+// A node waits for another one in one of two ways. It is switched on when the other is ready, which
+// is a rule of the world: no program has to know of it. Or it does so as its user would write it:
+// its commands begin with a loop that connects. So what comes of an order in which machines become
+// ready is messages and timers like all others, also behind faults.
 
 // awaited is a node that another waits for.
 type awaited struct {
@@ -89,7 +89,8 @@ func (r *reader) startsAfter(ts []text) {
 	}
 }
 
-// checkAwaited sees that nodes wait for others, and for none that waits for them, and enters which must be ready.
+// checkAwaited sees that nodes wait for others, and for none that waits for them, and enters which
+// must be ready.
 func (r *reader) checkAwaited(nodes []Node) {
 	waits := map[string][]string{}
 	for _, a := range r.awaited {

@@ -9,7 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Befall says which nodes faults of a kind may befall, and which faults, within the budget of such faults.
+// Befall says which nodes faults of a kind may befall, and which faults, within the budget of such
+// faults.
 type Befall struct {
 	Nodes   []ariadne.NodeID    // nil: all but clients
 	By      []ariadne.NodeFault // nil: the default

@@ -48,7 +48,8 @@ func betweenField[T any, B budgeted[T]](within string) field[T] {
 	return flagField("between", "Only between two steps of the node; default also within one, "+within+".", func(t *T) *bool { return &B(t).budget().between })
 }
 
-// afterField is what a line must look like that comes before a fault, and of which node it is. All kinds have it.
+// afterField is what a line must look like that comes before a fault, and of which node it is. All
+// kinds have it.
 func afterField[T any, B budgeted[T]]() field[T] {
 	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted or slow. {node: NAME, line: EXPRESSION} is a line of that node instead, as in {node: client, line: acked}. Default from the beginning.",
 		schema{"anyOf": []schema{{"type": "string"}, {"type": "object", "additionalProperties": false, "required": []string{"node", "line"}, "properties": schema{"node": schema{"type": "string"}, "line": schema{"type": "string"}}}}},

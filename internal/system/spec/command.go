@@ -185,7 +185,8 @@ func format(head []byte) error {
 	return nil
 }
 
-// Words cuts a command line as commands of a spec are cut: into words, or into a shell's with the line.
+// Words cuts a command line as commands of a spec are cut: into words, or into a shell's with the
+// line.
 func Words(line string) ([]string, error) {
 	words, shell, err := split(line)
 	if err == nil && shell {

@@ -9,8 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// speeds are the greatest and the least number of parts per million by which clocks run fast, with the faults for which there is a
-// budget, or without any.
+// speeds are the greatest and the least number of parts per million by which clocks run fast, with
+// the faults for which there is a budget, or without any.
 func (s *Spec) speeds(faults bool) (fast, slow int) {
 	for i := range s.Nodes {
 		d := s.Nodes[i].ClockDrift
@@ -37,12 +37,13 @@ func (s *Spec) parting(faults bool) time.Duration {
 	return s.Limits.Time/million*all + (s.Limits.Time%million*all+million-1)/million
 }
 
-// Parting is by how much the clocks of two nodes part, at most, because they run at different speeds, as
-// long as an execution lasts.
+// Parting is by how much the clocks of two nodes part, at most, because they run at different
+// speeds, as long as an execution lasts.
 func (s *Spec) Parting() time.Duration { return s.parting(true) }
 
-// TimerError is what is left of ClockError for timers to fire in another order than by their clocks. In
-// all, those of two nodes are off by no more than ClockError: programs that hold leases rely on it.
+// TimerError is what is left of ClockError for timers to fire in another order than by their
+// clocks. In all, those of two nodes are off by no more than ClockError: programs that hold leases
+// rely on it.
 func (s *Spec) TimerError() time.Duration { return s.ClockError - s.Parting() }
 
 // cannotDrift says why clocks may not drift as the faults have it, or "".

@@ -41,12 +41,14 @@ type Explore struct {
 
 // Bounds keep a search small. nil: not said.
 type Bounds struct {
-	From       string // step up to which the natural schedule is followed: a number, /regexp/ on log lines, or live; "": not said
-	Depth      *int   // steps of a path
-	Deviations *int   // steps of a path that are not the natural ones
-	Deliveries *int   // messages that arrive on a path
-	Timers     *int   // that fire on a path although something else comes first in time
-	Delays     *int   // messages delayed on a path; more than Spec.Delays is no more
+	// step up to which the natural schedule is followed: a number, /regexp/ on log lines, or live;
+	// "": not said
+	From       string
+	Depth      *int // steps of a path
+	Deviations *int // steps of a path that are not the natural ones
+	Deliveries *int // messages that arrive on a path
+	Timers     *int // that fire on a path although something else comes first in time
+	Delays     *int // messages delayed on a path; more than Spec.Delays is no more
 }
 
 // exploreText is an Explore with what of it names nodes or what they expose as written.

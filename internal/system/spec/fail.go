@@ -41,8 +41,8 @@ type canFail struct {
 	usual  int
 }
 
-// failing are the calls of which it is known when they may fail (internal/machine/sys). Of those that
-// stand in several families the first says how they fail usually.
+// failing are the calls of which it is known when they may fail (internal/machine/sys). Of those
+// that stand in several families the first says how they fail usually.
 var failing = func() (all []canFail) {
 	add := func(family, calls string, usual int, errors ...string) {
 		for _, c := range strings.Fields(calls) {

@@ -9,25 +9,28 @@ import (
 )
 
 // fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind
-// without one says itself what there is to say, of the network (networkRow) or of nodes (befallsRow), or hits messages (hits).
+// without one says itself what there is to say, of the network (networkRow) or of nodes
+// (befallsRow), or hits messages (hits).
 type fault struct {
 	definition string        // what the schema calls its fields; "": the kind's name
 	fields     func() schema // that definition
 	set        setter        // reads a number, or that with more to say
-	// nodes is where a spec has the nodes that are meant, and peers where it has those at the other end. nil:
-	// Spec.Where.
+	// nodes is where a spec has the nodes that are meant, and peers where it has those at the other
+	// end. nil: Spec.Where.
 	nodes, peers func(s *Spec) *[]ariadne.NodeID
-	// names resolves what other names of nodes there are, once those of nodes and peers are known; nil: none.
+	// names resolves what other names of nodes there are, once those of nodes and peers are known;
+	// nil: none.
 	names func(r *reader, s *Spec, written *specText)
 	// victims are the nodes to which it happens; nil: it happens to no node as such.
 	victims func(s *Spec) []ariadne.NodeID
-	// befalls are the faults of nodes, and parts what becomes of the network, for the rules; nil: none.
+	// befalls are the faults of nodes, and parts what becomes of the network, for the rules; nil:
+	// none.
 	befalls func(s *Spec) []world.NodeFaults
 	parts   func(s *Spec) []*world.Partition
 	// within are those that may befall a node within its steps; nil: none, or the node knows.
 	within func(s *Spec, id ariadne.NodeID) []ariadne.NodeFault
-	// impossible says what about it contradicts the rest of the spec, or "", and nowhere why none of it can
-	// happen, or ""; nil: nothing.
+	// impossible says what about it contradicts the rest of the spec, or "", and nowhere why none
+	// of it can happen, or ""; nil: nothing.
 	impossible, nowhere func(s *Spec) string
 }
 
@@ -138,7 +141,8 @@ func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	return all
 }
 
-// PartitionsOf are the ways in which the spec's faults may part the network or make it slow, for the rules.
+// PartitionsOf are the ways in which the spec's faults may part the network or make it slow, for
+// the rules.
 func (s *Spec) PartitionsOf() (all []*world.Partition) {
 	eachFault(func(k ariadne.ActionKind, row *fault) {
 		if s.Faults[k] > 0 && row.parts != nil {
@@ -148,7 +152,8 @@ func (s *Spec) PartitionsOf() (all []*world.Partition) {
 	return all
 }
 
-// Within are the faults that may befall a node within its steps, but for those that the node itself has to list.
+// Within are the faults that may befall a node within its steps, but for those that the node itself
+// has to list.
 func (s *Spec) Within(id ariadne.NodeID) (all []ariadne.NodeFault) {
 	eachFault(func(k ariadne.ActionKind, row *fault) {
 		if s.Faults[k] > 0 && row.within != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// TestRowsOfFaults: each kind of fault has a row, or says itself what there is to say, or hits messages, and nothing else has one. A
-// kind says as much of nodes as it has a place for.
+// TestRowsOfFaults: each kind of fault has a row, or says itself what there is to say, or hits
+// messages, and nothing else has one. A kind says as much of nodes as it has a place for.
 func TestRowsOfFaults(t *testing.T) {
 	for _, k := range world.Kinds() {
 		kind := world.KindOf(k)

@@ -26,7 +26,8 @@ func (s *Spec) Kills(id ariadne.NodeID) bool {
 	return s.Faults[world.Kill] > 0 && slices.Contains(s.servers(s.Kill.Nodes), id)
 }
 
-// unpaired is a node whose processes may be killed and whose restart has not a command for each of its commands, or "".
+// unpaired is a node whose processes may be killed and whose restart has not a command for each of
+// its commands, or "".
 func (s *Spec) unpaired() string {
 	for _, id := range s.servers(s.Kill.Nodes) {
 		if n := &s.Nodes[id]; n.Restart != nil && len(n.Restart) != len(n.Commands) {

@@ -39,7 +39,8 @@ func (r *reader) links(commands []text) []string {
 				switch {
 				case !filepath.IsLocal(name) || isDir(filepath.Join(r.dir, name)):
 				case strings.ContainsAny(name, "*?["):
-					found, _ := filepath.Glob(filepath.Join(r.dir, name)) // a bad pattern names nothing
+					// a bad pattern names nothing
+					found, _ := filepath.Glob(filepath.Join(r.dir, name))
 					for _, f := range found {
 						add(strings.TrimPrefix(f, r.dir+"/"))
 					}

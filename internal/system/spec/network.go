@@ -11,7 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Network says which part of the network faults of a kind may befall, within the budget of such faults.
+// Network says which part of the network faults of a kind may befall, within the budget of such
+// faults.
 type Network struct {
 	Groups  [][]ariadne.NodeID // each and all other nodes; nil: the default, unless there are Links
 	Links   [][]ariadne.NodeID // pairs

@@ -15,8 +15,8 @@ type Outage struct {
 	Nodes   []ariadne.NodeID // nil: all but clients
 	For     []time.Duration  // for how long, or ariadne.Ever; nil: DefaultOutages
 	Between bool             // only between two steps of the node, not within one
-	// Together are the groups of nodes that may also go down at one blow. All: each set of two and more
-	// of those that may go down alone.
+	// Together are the groups of nodes that may also go down at one blow. All: each set of two and
+	// more of those that may go down alone.
 	Together [][]ariadne.NodeID
 	All      bool
 }
@@ -25,8 +25,8 @@ type Outage struct {
 // not notice, and as long as they must.
 var DefaultOutages = []time.Duration{time.Second, 15 * time.Second}
 
-// SeldomOutages are how long a node is down at times besides, by random strategies alone, when the spec does not say it:
-// its programs are run again at once, or as soon as supervisors do that.
+// SeldomOutages are how long a node is down at times besides, by random strategies alone, when the
+// spec does not say it: its programs are run again at once, or as soon as supervisors do that.
 var SeldomOutages = []time.Duration{0, 10 * time.Millisecond, 100 * time.Millisecond}
 
 // SeldomOf are the lengths that are seldom tried of faults of a kind.

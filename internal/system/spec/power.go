@@ -13,8 +13,9 @@ import (
 // Power says what a loss of power leaves of what was not synced.
 type Power struct {
 	Model  disk.Model
-	Images int  // of one loss and model, at most
-	Alone  bool // disk.Choice.Alone: traces recorded earlier have no images of stronger models besides
+	Images int // of one loss and model, at most
+	// disk.Choice.Alone: traces recorded earlier have no images of stronger models besides
+	Alone bool
 }
 
 // DefaultPower is what it leaves when the spec does not say it.

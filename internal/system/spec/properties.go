@@ -23,16 +23,18 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Properties are what must hold of the system, and what nodes expose for that. They change nothing of
-// what the system can do, so Spec.Digest does not cover them.
+// Properties are what must hold of the system, and what nodes expose for that. They change nothing
+// of what the system can do, so Spec.Digest does not cover them.
 type Properties struct {
-	Sources     expose.Sources
-	Stages      []stage.Stage
-	History     *expose.History // of clients' operations, or nil
-	Predicates  []property.Predicate
-	Histories   []history.Claim
-	Goals       []property.Goal
-	Finally     *Command       // what looks at files and lines of all nodes when an execution has ended, with paths of the host; or nil
+	Sources    expose.Sources
+	Stages     []stage.Stage
+	History    *expose.History // of clients' operations, or nil
+	Predicates []property.Predicate
+	Histories  []history.Claim
+	Goals      []property.Goal
+	// what looks at files and lines of all nodes when an execution has ended, with paths of the
+	// host; or nil
+	Finally     *Command
 	Given       []string       // paths below Dir of the spec that its command line names
 	Definitions string         // path of a file in Starlark, or ""
 	Digest      ariadne.Digest // over all that they say; zero: there are none
@@ -323,7 +325,8 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 	})
 }
 
-// oneExpr is that of a property that at most one node exposes something, for each combination of values of some fields.
+// oneExpr is that of a property that at most one node exposes something, for each combination of
+// values of some fields.
 func oneExpr(name string, per []text) string {
 	expr := "one(" + name
 	for _, t := range per {
@@ -423,7 +426,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	r.stages(s, written)
 	r.finally(s, written)
 	if len(p.Predicates)+len(p.Histories)+len(p.Goals)+len(p.Stages) == 0 && p.Finally == nil {
-		if p.Definitions != "" && len(r.errs) == 0 { // a property with a mistake may be why there is none
+		// a property with a mistake may be why there is none
+		if p.Definitions != "" && len(r.errs) == 0 {
 			r.fail(0, "definitions without properties")
 		}
 		return
@@ -456,7 +460,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	if p.Finally != nil {
 		fmt.Fprintf(h, "%q\n", p.Finally.Args)
 		for _, name := range p.Given {
-			if src, err := readfile.AtMost(filepath.Join(s.Dir, name), readfile.Spec); err == nil { // else it is no text of the user's
+			// else it is no text of the user's
+			if src, err := readfile.AtMost(filepath.Join(s.Dir, name), readfile.Spec); err == nil {
 				fmt.Fprintf(h, "%q %x\n", name, sha256.Sum256(src))
 			}
 		}
@@ -581,6 +586,7 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
 	}
 	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Variable: w.variable.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
-	// Unlike lines, which programs write in any case, these change what nodes are known to have done.
+	// Unlike lines, which programs write in any case, these change what nodes are known to have
+	// done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
 }

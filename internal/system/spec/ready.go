@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A ready-made property is one word in a spec for what is said again and again. It stands among the properties: the word, and behind it
-// what it needs. It comes to what users could write themselves.
+// A ready-made property is one word in a spec for what is said again and again. It stands among the
+// properties: the word, and behind it what it needs. It comes to what users could write themselves.
 type ready struct {
 	name, doc string
 	schema    schema
@@ -41,7 +41,8 @@ type readyText struct {
 
 var textSchema = schema{"type": "string"}
 
-// growing is the word for what must not grow, and the name of what nodes expose when something of them does.
+// growing is the word for what must not grow, and the name of what nodes expose when something of
+// them does.
 const growing = "growth"
 
 // Growth says what no process may have, in addition to what grows and grows.
@@ -55,7 +56,8 @@ var growthFields = []field[Growth]{
 	sizeField("memory", "No process has more memory of its own that it may write, as in 512M; default no bound.", func(g *Growth) *int64 { return &g.Memory }),
 }
 
-// Serving is what nodes expose of the ports at which they take connections, and Served of those at which they did before they crashed.
+// Serving is what nodes expose of the ports at which they take connections, and Served of those at
+// which they did before they crashed.
 const Serving, Served = "restarts", "restarts_before"
 
 var readies = []ready{
@@ -125,8 +127,9 @@ func claimReady(level history.Level, doc string) ready {
 	}}
 }
 
-// answers: each operation of a client ends. A client does one after the other, so one that ends makes place for the
-// next, and between the two there may be no state without any: what is waited for is that those with an even number end, and those with an odd one.
+// answers: each operation of a client ends. A client does one after the other, so one that ends
+// makes place for the next, and between the two there may be no state without any: what is waited
+// for is that those with an even number end, and those with an odd one.
 func answers(x *expansion, s *Spec, of text) {
 	within, err := time.ParseDuration(of.string)
 	if err != nil || within <= 0 || within > maxDuration {
@@ -182,7 +185,8 @@ func starlarkList(texts []string) string {
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
 
-// exposes enters what a property is about, and returns its name. own: the user has named something of expose.
+// exposes enters what a property is about, and returns its name. own: the user has named something
+// of expose.
 func (x *expansion) exposes(s *Spec, name string, of text) (as string, own bool) {
 	if x.has(of.string) {
 		return of.string, true
@@ -197,7 +201,8 @@ func (x *expansion) has(exposed string) bool {
 	return slices.ContainsFunc(x.written.exposes, func(e exposeText) bool { return e.name == exposed })
 }
 
-// lines enters what lines expose by a regular expression: a tuple for each that differs. stays: it outlives its node's crash.
+// lines enters what lines expose by a regular expression: a tuple for each that differs. stays: it
+// outlives its node's crash.
 func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Regexp {
 	line, err := regexp.Compile(of.string)
 	switch {
@@ -225,7 +230,8 @@ func (x *expansion) told(s *Spec, name string, of text, src expose.Source) {
 		x.fail(of.line, "%s: expose has something of the name %s, too: call that otherwise", name, src.Name)
 	}
 	s.Properties.Sources = append(s.Properties.Sources, src)
-	// Unlike lines, which programs write in any case, this changes what nodes are known to have done.
+	// Unlike lines, which programs write in any case, this changes what nodes are known to have
+	// done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %v", src.Name, x.written.growth))
 }
 

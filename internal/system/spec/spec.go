@@ -23,9 +23,11 @@ import (
 
 // Spec is a validated system description.
 type Spec struct {
-	Path   string         // of the file, as given
-	Dir    string         // absolute directory of the file; nodes see it, read-only, as /spec
-	Digest ariadne.Digest // over the file's bytes but for sections that change nothing of what the system does: explore and properties
+	Path string // of the file, as given
+	Dir  string // absolute directory of the file; nodes see it, read-only, as /spec
+	// over the file's bytes but for sections that change nothing of what the system does: explore
+	// and properties
+	Digest ariadne.Digest
 	// Hidden are absolute paths below Dir that nodes find in no directory. They are not
 	// in the file: whoever writes there enters them.
 	Hidden []string
@@ -34,28 +36,36 @@ type Spec struct {
 	// Listings, when there are any, hold what nodes find in directories below Dir.
 	Listings *Listings
 
-	Name       string
-	Nodes      []Node
-	Seed       uint64        // of random bytes, clock offsets and random walks
-	Date       time.Time     // of the real-time clocks at virtual time 0
-	Processor  string        // model that programs are told of (internal/machine/processor); "": the real one
+	Name  string
+	Nodes []Node
+	Seed  uint64    // of random bytes, clock offsets and random walks
+	Date  time.Time // of the real-time clocks at virtual time 0
+	// model that programs are told of (internal/machine/processor); "": the real one
+	Processor  string
 	Latency    time.Duration // of every message; default 1 ms
 	ClockError time.Duration // E: timers due within E of the earliest may fire in any order
-	Delays     int           // budget: how many messages may be delayed past a timer in one execution; default 3
-	Coarse     bool          // faults of less than a second end at full seconds, as in traces of old
-	MaxDelay   time.Duration // how much later than it should a delayed message arrives; 0: as late as may be
-	Faults     world.Faults  // budgets: how many faults of a kind there may be in one execution; default none
-	AfterOf    map[ariadne.ActionKind]ariadne.NodeID
-	After      [world.MaxKinds]*regexp.Regexp // what a line is like that comes before faults of a kind (world.Rules)
-	Where      [world.MaxKinds]world.Ends     // of the messages that faults of a kind hit
-	Fail       Fail                           // which calls fail, when there is a budget for it
-	Preempt    Preempt                        // whose threads are late, likewise
-	Stall      Stall                          // which syncs take time, likewise
-	Outages    [ariadne.PowerLost + 1]Outage  // which nodes go down, by what, likewise
-	Power      Power                          // what a loss of power leaves, likewise
-	Befalls    [world.MaxKinds]Befall         // which nodes faults of a kind befall, and which faults, likewise
-	Kill       Kill                           // which processes are killed alone, likewise
-	Network    [world.MaxKinds]Network        // which part of the network faults of a kind befall, likewise
+	// budget: how many messages may be delayed past a timer in one execution; default 3
+	Delays int
+	// faults of less than a second end at full seconds, as in traces of old
+	Coarse bool
+	// how much later than it should a delayed message arrives; 0: as late as may be
+	MaxDelay time.Duration
+	// budgets: how many faults of a kind there may be in one execution; default none
+	Faults  world.Faults
+	AfterOf map[ariadne.ActionKind]ariadne.NodeID
+	// what a line is like that comes before faults of a kind (world.Rules)
+	After   [world.MaxKinds]*regexp.Regexp
+	Where   [world.MaxKinds]world.Ends    // of the messages that faults of a kind hit
+	Fail    Fail                          // which calls fail, when there is a budget for it
+	Preempt Preempt                       // whose threads are late, likewise
+	Stall   Stall                         // which syncs take time, likewise
+	Outages [ariadne.PowerLost + 1]Outage // which nodes go down, by what, likewise
+	Power   Power                         // what a loss of power leaves, likewise
+	// which nodes faults of a kind befall, and which faults, likewise
+	Befalls [world.MaxKinds]Befall
+	Kill    Kill // which processes are killed alone, likewise
+	// which part of the network faults of a kind befall, likewise
+	Network    [world.MaxKinds]Network
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end
 	Properties Properties
@@ -68,9 +78,10 @@ type Spec struct {
 
 // Limits end an execution.
 type Limits struct {
-	Steps      int           // actions in one execution; default 10000
-	Time       time.Duration // virtual time; default 60 s
-	Divergence time.Duration // processor time that one step may take, besides some for each call; default 10 s
+	Steps int           // actions in one execution; default 10000
+	Time  time.Duration // virtual time; default 60 s
+	// processor time that one step may take, besides some for each call; default 10 s
+	Divergence time.Duration
 	Finally    time.Duration // real time that Properties.Finally may take; default 60 s
 	Calls      int           // system calls in one step without getting on; default 2,000,000
 }
@@ -83,31 +94,36 @@ type Node struct {
 	Commands []Command
 	Restart  []Command // what it runs when it starts again after a fault; nil: Commands
 	// AfterCrash is what it runs before that, one after the other. None of them may fail.
-	AfterCrash  []Command
-	Dir         string            // absolute template of its working directory, or "" for an empty one
-	Links       []string          // paths below Dir of the spec that its commands name: links at the same place in /node
-	Writable    []string          // absolute paths, as the node sees them, that it may write too (each a private copy)
-	Env         map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
-	Stdin       string            // bytes of standard input
-	StdinOpen   bool              // standard input never ends (default: /dev/null)
-	Run         []string          // directories below /run that are its user's, each behind those that it lies in
-	User, Group int               // inside the node; default 0
-	Login       string            // the user as the spec names it; "": by number
-	MayFail     bool              // its death is no violation
-	Client      bool              // when all clients have ended, so has the execution
-	CPUs        int               // processors it sees; default 1
-	Addrs       []netip.Addr      // default 10.0.0.(index+1)
-	Disk        int64             // bytes that its own files may hold; 0: the default
-	Memory      int64             // bytes that it has; 0: the default
-	ClockOffset time.Duration     // by how much its real-time clock is wrong at first
-	ClockDrift  int               // by how much its clocks run fast, in parts per million; slow when negative
-	Start       time.Duration     // virtual time at which it is switched on; default 0
-	After       []ariadne.NodeID  // those that must be ready before that
-	Ready       Ready             // when it is ready for those that wait for it
+	AfterCrash []Command
+	// absolute template of its working directory, or "" for an empty one
+	Dir string
+	// paths below Dir of the spec that its commands name: links at the same place in /node
+	Links []string
+	// absolute paths, as the node sees them, that it may write too (each a private copy)
+	Writable  []string
+	Env       map[string]string // besides PATH, HOME, LANG=C.UTF-8, TZ=UTC, LSAN_OPTIONS
+	Stdin     string            // bytes of standard input
+	StdinOpen bool              // standard input never ends (default: /dev/null)
+	// directories below /run that are its user's, each behind those that it lies in
+	Run         []string
+	User, Group int           // inside the node; default 0
+	Login       string        // the user as the spec names it; "": by number
+	MayFail     bool          // its death is no violation
+	Client      bool          // when all clients have ended, so has the execution
+	CPUs        int           // processors it sees; default 1
+	Addrs       []netip.Addr  // default 10.0.0.(index+1)
+	Disk        int64         // bytes that its own files may hold; 0: the default
+	Memory      int64         // bytes that it has; 0: the default
+	ClockOffset time.Duration // by how much its real-time clock is wrong at first
+	// by how much its clocks run fast, in parts per million; slow when negative
+	ClockDrift int
+	Start      time.Duration    // virtual time at which it is switched on; default 0
+	After      []ariadne.NodeID // those that must be ready before that
+	Ready      Ready            // when it is ready for those that wait for it
 }
 
-// Ready is when a node is ready: at the end of the first step in which a program of it takes connections, or
-// datagrams, at a port, or has written a line. Both zero: nobody has said.
+// Ready is when a node is ready: at the end of the first step in which a program of it takes
+// connections, or datagrams, at a port, or has written a line. Both zero: nobody has said.
 type Ready struct {
 	Port uint16
 	Line *regexp.Regexp
@@ -138,9 +154,10 @@ type Command struct {
 // MaxNodes is how many nodes a spec may have: one default IPv4 address each.
 const MaxNodes = 250
 
-// MaxDelay is how late a message may be in a spec that does not say. Who opens a TCP connection sends the first segment
-// again after 1, 2 and 4 s (RFC 6298, tcp_syn_retries of Linux): when three are lost in a row it is 7 s late. On an
-// open connection of little latency that is five in a row (0.2 s, doubled each time).
+// MaxDelay is how late a message may be in a spec that does not say. Who opens a TCP connection
+// sends the first segment again after 1, 2 and 4 s (RFC 6298, tcp_syn_retries of Linux): when three
+// are lost in a row it is 7 s late. On an open connection of little latency that is five in a row
+// (0.2 s, doubled each time).
 const MaxDelay = 7 * time.Second
 
 // DefaultDate is the date of a spec that gives none.

@@ -296,8 +296,8 @@ func TestRestart(t *testing.T) {
 	}
 }
 
-// TestWhen: every kind of fault may have to come after a line, and those that hit messages may be those between some
-// nodes.
+// TestWhen: every kind of fault may have to come after a line, and those that hit messages may be
+// those between some nodes.
 func TestWhen(t *testing.T) {
 	for _, k := range world.Kinds() {
 		kind := world.KindOf(k)

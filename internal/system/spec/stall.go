@@ -17,8 +17,8 @@ type Stall struct {
 	Paths []string         // of which files; nil: all
 }
 
-// DefaultStalls are how long syncs take when the spec does not say it: as long as another thread needs to go
-// on, and as long as others miss a heartbeat.
+// DefaultStalls are how long syncs take when the spec does not say it: as long as another thread
+// needs to go on, and as long as others miss a heartbeat.
 var DefaultStalls = []time.Duration{0, 2 * time.Second}
 
 // Stalls are how long syncs of a node may take; nil: none takes time.

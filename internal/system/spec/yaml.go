@@ -328,7 +328,8 @@ func ParseDate(text string) (time.Time, error) {
 	} else if d, err = time.Parse(time.RFC3339, text); err != nil {
 		return d, fmt.Errorf("bad date %q: write 2026-11-21 or 2026-11-21T09:30:00Z", text)
 	}
-	// Files that come from the host are of the beginning of 2020, and clocks count nanoseconds in 63 bits.
+	// Files that come from the host are of the beginning of 2020, and clocks count nanoseconds in
+	// 63 bits.
 	if d.Year() < 2020 || d.Year() > 2200 {
 		return d, fmt.Errorf("bad date %q: from 2020 to 2200", text)
 	}

@@ -25,7 +25,8 @@ type Fakes struct {
 	Refusals []ariadne.Refusal // of the last node
 	Failing  error             // of its Start
 	Applying func(ariadne.Input) error
-	// Waiting, when not nil, is called before each step of a Freezable node, with the channel that ends the step.
+	// Waiting, when not nil, is called before each step of a Freezable node, with the channel that
+	// ends the step.
 	Waiting func(interrupt <-chan struct{}) error
 
 	mu     sync.Mutex

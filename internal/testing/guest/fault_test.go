@@ -29,10 +29,12 @@ func TestConnectMeetsFaults(t *testing.T) {
 	}
 }
 
-// TestSplit: what is written at once and arrives in pieces is read as on Linux when it is written in pieces.
+// TestSplit: what is written at once and arrives in pieces is read as on Linux when it is written
+// in pieces.
 func TestSplit(t *testing.T) { struckAsOnLinux(t, "split", "split") }
 
-// TestJoin: what is written in several steps and arrives together is read as on Linux by who looks late.
+// TestJoin: what is written in several steps and arrives together is read as on Linux by who looks
+// late.
 func TestJoin(t *testing.T) {
 	for _, what := range []string{"all", "few", "end"} {
 		t.Run(what, func(t *testing.T) { struckAsOnLinux(t, "join", "join", what) })
@@ -70,8 +72,8 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestSlow: a connection goes on, in order, where the network is slow, as on Linux where it has hardly
-// any bandwidth.
+// TestSlow: a connection goes on, in order, where the network is slow, as on Linux where it has
+// hardly any bandwidth.
 func TestSlow(t *testing.T) {
 	t.Parallel()
 	p := read(t, "fault/slow", "testdata/fault/slow.c")
@@ -117,8 +119,8 @@ func struckAsOnLinux(t *testing.T, name, kind string, what ...string) {
 	}
 }
 
-// struck runs a system in which a node fails when the fault has happened that the spec says, along an
-// execution in which it has.
+// struck runs a system in which a node fails when the fault has happened that the spec says, along
+// an execution in which it has.
 func struck(t *testing.T, dir, fault string, nodes []node) map[string]outcome {
 	t.Helper()
 	command, err := ariadne()

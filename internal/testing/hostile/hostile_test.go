@@ -50,8 +50,9 @@ var ariadne = sync.OnceValues(func() (string, error) {
 
 // node is a program of testdata that is to run as the only one of a node.
 type node struct {
-	source string                         // without .c
-	other  []string                       // of a second node with the same program; nil: there is none
+	source string // without .c
+	// of a second node with the same program; nil: there is none
+	other  []string
 	args   []string                       // besides the real time, which is always the first
 	spec   string                         // further lines of the spec
 	of     string                         // further fields of the node

@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// behaviour is what a check has seen for the first time, whatever its strategy: kinds of what nodes do, and the disks that
-// machines left which stopped.
+// behaviour is what a check has seen for the first time, whatever its strategy: kinds of what nodes
+// do, and the disks that machines left which stopped.
 type behaviour struct {
 	features strategy.Features
 
@@ -21,7 +21,8 @@ type behaviour struct {
 	disks []time.Duration
 }
 
-// look looks at a transition at a time of the check, and returns a kind of behaviour that it shows first. Not ok: there is none.
+// look looks at a transition at a time of the check, and returns a kind of behaviour that it shows
+// first. Not ok: there is none.
 func (b *behaviour) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
 	fresh, kind := b.features.Show(by.From.Node, by)
 	disk := by.Output.Content

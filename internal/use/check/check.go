@@ -242,7 +242,8 @@ func (c *check) limits() search.Limits {
 // header is the head of the trace of an execution, for a trace in dir.
 func (c *check) header(execution int, dir string) (trace.Header, error) {
 	h, err := c.system.Header(execution, dir)
-	if s := &c.opts.Search; s.From == nil && !s.FromLive { // else a depth counts from there, not from the start
+	// else a depth counts from there, not from the start
+	if s := &c.opts.Search; s.From == nil && !s.FromLive {
 		h.MaxSteps = c.limits().Steps
 	}
 	return h, err

@@ -58,7 +58,8 @@ func main() {
 `},
 }
 
-// documented is how a language asks or tells, as docs/guides/programs.md says it: the function that its program calls.
+// documented is how a language asks or tells, as docs/guides/programs.md says it: the function that
+// its program calls.
 func documented(t *testing.T, a asker) string {
 	t.Helper()
 	function := "event("

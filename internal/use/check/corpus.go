@@ -16,9 +16,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// corpus is what goes on with the next check of a spec: beginnings of paths that have led to a violation, or to what
-// hardly any other path has shown. It is a hint. A check that begins with other ones takes other paths, but what it finds is
-// whole executions, which replay without it.
+// corpus is what goes on with the next check of a spec: beginnings of paths that have led to a
+// violation, or to what hardly any other path has shown. It is a hint. A check that begins with
+// other ones takes other paths, but what it finds is whole executions, which replay without it.
 type corpus struct {
 	path    string // of its file; "": there is none
 	before  []strategy.Prefix
@@ -105,7 +105,8 @@ func (c *corpus) violated(x strategy.Prefix) {
 // wants reports whether there is a corpus, and a path may go into it.
 func (c *corpus) wants(p *space.Path) bool { return c.path != "" && !p.Approaching() }
 
-// saw enters a path whose last step has shown a kind of behaviour first. The natural one is taken anyway.
+// saw enters a path whose last step has shown a kind of behaviour first. The natural one is taken
+// anyway.
 func (c *corpus) saw(x strategy.Prefix, kind uint64, b *behaviour) {
 	if n := len(x.Deviations); n == 0 || n > corpusDeviations {
 		return
@@ -124,7 +125,8 @@ func (c *corpus) rarest(b *behaviour) {
 	slices.SortStableFunc(c.firsts, func(x, y first) int { return cmp.Compare(b.features.Shown(x.kind), b.features.Shown(y.kind)) })
 }
 
-// saveNowAndThen saves the corpus at a time of the check, so that a check which is killed leaves one.
+// saveNowAndThen saves the corpus at a time of the check, so that a check which is killed leaves
+// one.
 func (c *corpus) saveNowAndThen(b *behaviour, now time.Duration) error {
 	c.mu.Lock()
 	due := c.news && (c.saved == 0 || now-c.saved >= corpusEvery)
@@ -138,7 +140,8 @@ func (c *corpus) saveNowAndThen(b *behaviour, now time.Duration) error {
 	return c.save(b)
 }
 
-// save writes the corpus for the next check: what has led to violations, what is rare, and of the one before what was not taken again.
+// save writes the corpus for the next check: what has led to violations, what is rare, and of the
+// one before what was not taken again.
 func (c *corpus) save(b *behaviour) error {
 	if c.path == "" {
 		return nil

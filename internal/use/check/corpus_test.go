@@ -13,9 +13,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// TestCorpus: a check begins with what the one before has found, unless it is to be fresh. What it finds replays without
-// the one before, and with one worker and the same corpus the same seed gives the same. Of other programs nothing is found
-// that is not there.
+// TestCorpus: a check begins with what the one before has found, unless it is to be fresh. What it
+// finds replays without the one before, and with one worker and the same corpus the same seed gives
+// the same. Of other programs nothing is found that is not there.
 func TestCorpus(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	s.Faults = worldtest.Faults("duplicate", 1)
@@ -74,7 +74,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusIsBounded: what many checks leave stays small, and what they have not tried again stays.
+// TestCorpusIsBounded: what many checks leave stays small, and what they have not tried again
+// stays.
 func TestCorpusIsBounded(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2)
 	s.Faults = worldtest.Faults("duplicate", 2)
@@ -95,8 +96,8 @@ func TestCorpusIsBounded(t *testing.T) {
 	}
 }
 
-// TestCorpusOfRandom: what random executions have found is where the next check begins, though its nodes are frozen. What the check before
-// has left stays there.
+// TestCorpusOfRandom: what random executions have found is where the next check begins, though its
+// nodes are frozen. What the check before has left stays there.
 func TestCorpusOfRandom(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	s.Faults = worldtest.Faults("duplicate", 1)

@@ -7,8 +7,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 )
 
-// crew are the workers of a search, who take walks for the one among them that needs many of them at once: between two steps of their own
-// paths, while they wait for what another one is about to know, and when they have nothing more to explore.
+// crew are the workers of a search, who take walks for the one among them that needs many of them
+// at once: between two steps of their own paths, while they wait for what another one is about to
+// know, and when they have nothing more to explore.
 type crew struct {
 	mu      sync.Mutex // of all below
 	changed sync.Cond  // of mu
@@ -27,7 +28,8 @@ func newCrew() *crew {
 	return c
 }
 
-// share calls f with what is one's own, while others who have time call it with theirs. Of two tasks at once the second has no help.
+// share calls f with what is one's own, while others who have time call it with theirs. Of two
+// tasks at once the second has no help.
 func (c *crew) share(own *search.Liveness, f func(*search.Liveness)) {
 	c.mu.Lock()
 	mine := c.task == nil
@@ -52,7 +54,8 @@ func (c *crew) share(own *search.Liveness, f func(*search.Liveness)) {
 	f(own)
 }
 
-// help helps with the task that is there, unless that is the one with a certain number, and returns its number; 0: there is none.
+// help helps with the task that is there, unless that is the one with a certain number, and returns
+// its number; 0: there is none.
 func (c *crew) help(by *search.Liveness, but int64) (number int64) {
 	c.mu.Lock()
 	f, number := c.task, c.number.Load()
@@ -72,7 +75,8 @@ func (c *crew) help(by *search.Liveness, but int64) (number int64) {
 	return number
 }
 
-// helpUntil helps until something is so, which is asked with mu held, and again when tell was called.
+// helpUntil helps until something is so, which is asked with mu held, and again when tell was
+// called.
 func (c *crew) helpUntil(by *search.Liveness, done func() bool) {
 	for helped := int64(0); ; {
 		c.mu.Lock()

@@ -8,7 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 )
 
-// TestCrew: who waits helps with each task once, share returns when nobody is at it any more, and a task within a task has no help.
+// TestCrew: who waits helps with each task once, share returns when nobody is at it any more, and a
+// task within a task has no help.
 func TestCrew(t *testing.T) {
 	c := newCrew()
 	var group sync.WaitGroup

@@ -13,5 +13,6 @@
 // coverage.Totals), which call nothing of this package. check.telling comes last, and is
 // held while the user's functions run and nothing else.
 //
-// Read next: check.go, ledger.go, explorer.go, worker.go, living.go, unit.go, joint.go; then internal/explore/search.
+// Read next: check.go, ledger.go, explorer.go, worker.go, living.go, unit.go, joint.go; then
+// internal/explore/search.
 package check

@@ -14,8 +14,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// tellers are programs of two processes or threads that each tell of an event, the first of which fails when
-// the other's happens before its own. How they tell is CLIENT, which stands in docs/guides/programs.md.
+// tellers are programs of two processes or threads that each tell of an event, the first of which
+// fails when the other's happens before its own. How they tell is CLIENT, which stands in
+// docs/guides/programs.md.
 var tellers = []asker{
 	{"sh", "sh", "sh ask.sh", `CLIENT
 [ -c /dev/ariadne ] || { event '{}' && echo "told 0 0"; exit; }

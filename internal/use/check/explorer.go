@@ -108,7 +108,8 @@ func (c *check) search(ctx context.Context) error {
 	return x.close()
 }
 
-// lookedBytes bounds what is remembered of states from which walks were taken. From those that are forgotten others may go.
+// lookedBytes bounds what is remembered of states from which walks were taken. From those that are
+// forgotten others may go.
 const lookedBytes = 64 << 20
 
 // explore lets so many workers explore until all of them have ended.
@@ -185,8 +186,8 @@ func (x *explorer) open(cover *record.Coverage) error {
 	return coverage.WriteCSV(file, x.totals.Samples())
 }
 
-// versionDigest is over what transitions depend on besides the local states' names, in
-// which programs, spec and seed are already: Ariadne itself and what programs can see of the machine.
+// versionDigest is over what transitions depend on besides the local states' names, in which
+// programs, spec and seed are already: Ariadne itself and what programs can see of the machine.
 func (x *explorer) versionDigest() (ariadne.Digest, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -226,8 +227,8 @@ func (x *explorer) bounds() space.Bounds {
 	return b
 }
 
-// take takes one of the paths that may still be taken. One that has ended in a violation counts also when the time was up
-// meanwhile.
+// take takes one of the paths that may still be taken. One that has ended in a violation counts
+// also when the time was up meanwhile.
 func (x *explorer) take(v *ariadne.Violation) bool {
 	if x.check.opts.Executions == 0 {
 		return !x.over.Load() || v != nil && x.check.outOfTime()

@@ -128,8 +128,9 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 	}
 }
 
-// TestDefaultIsTheSameAgain: with one worker, whether transitions are remembered from
-// before changes nothing about which paths are taken. What earlier checks have found is another matter (TestCorpus).
+// TestDefaultIsTheSameAgain: with one worker, whether transitions are remembered from before
+// changes nothing about which paths are taken. What earlier checks have found is another matter
+// (TestCorpus).
 func TestDefaultIsTheSameAgain(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
 	o := check.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300, Search: check.Search{Strategy: "default", Fresh: true}}

@@ -16,8 +16,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// found confirms the violation that an execution ended in, unless it is known, enters it and looks for a smaller execution. The nodes of a
-// worker's search, where they are frozen, stay where they are meanwhile.
+// found confirms the violation that an execution ended in, unless it is known, enters it and looks
+// for a smaller execution. The nodes of a worker's search, where they are frozen, stay where they
+// are meanwhile.
 func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
 	c := w.check
 	c.confirming.Lock()
@@ -53,8 +54,8 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	return err
 }
 
-// confirm confirms the violation that an execution ended in, and enters it. Its record is that of the replay which confirmed
-// it. nil: it is known, or did not happen again.
+// confirm confirms the violation that an execution ended in, and enters it. Its record is that of
+// the replay which confirmed it. nil: it is known, or did not happen again.
 func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
 	c := w.check
 	number, known, over := c.ledger.place(a.Violation)
@@ -117,8 +118,8 @@ func (c *check) saveLive(index int, dir string, steps []trace.Step) (path string
 // unlimited makes a header one of an execution that went on behind the limits.
 func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 
-// shrink looks for a smaller execution that ends in the violation of a trace, and records it below the violation's
-// directory, for so long. nil: there is none.
+// shrink looks for a smaller execution that ends in the violation of a trace, and records it below
+// the violation's directory, for so long. nil: there is none.
 func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string, limit time.Duration) (smaller *record.Shrunk, err error) {
 	c, o := w.check, run.Shrinking{Limit: limit, Late: a.Late}
 	var look *looking
@@ -160,7 +161,8 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	return smaller, err
 }
 
-// recordShrunk confirms a smaller execution, and records it in a directory. nil: it did not happen again.
+// recordShrunk confirms a smaller execution, and records it in a directory. nil: it did not happen
+// again.
 func (w *worker) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to string) (_ *record.Shrunk, err error) {
 	c := w.check
 	if s.Trace.Header, err = c.header(index, to); err != nil {

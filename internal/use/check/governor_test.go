@@ -12,7 +12,8 @@ import (
 // together take about the budget, and not more.
 func TestGovern(t *testing.T) {
 	const mb = 1 << 20
-	for _, c := range []struct{ budget, own, living, cost int64 }{ // cost: of what is estimated, in tenths
+	// cost: of what is estimated, in tenths
+	for _, c := range []struct{ budget, own, living, cost int64 }{
 		{300, 50, 60, 10}, {300, 50, 60, 50}, {300, 30, 60, 2}, {4000, 400, 100, 30}, {300, 290, 60, 10},
 	} {
 		all, room, held := c.budget*mb, int64(30*mb), int64(0)

@@ -12,9 +12,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// hunts are searches for critical transitions. A check that goes on after a violation has other things to do: there they take no more than a part of its
-// time. Who is stopped by that tells between which steps the transition lies, and goes on when there is nothing more to explore, or only as
-// much time left as hunts have not used of their part.
+// hunts are searches for critical transitions. A check that goes on after a violation has other
+// things to do: there they take no more than a part of its time. Who is stopped by that tells
+// between which steps the transition lies, and goes on when there is nothing more to explore, or
+// only as much time left as hunts have not used of their part.
 type hunts struct {
 	mu    sync.Mutex // of all below
 	spent time.Duration
@@ -34,8 +35,8 @@ const (
 	leastHunt = 50
 )
 
-// mayHunt is until when a hunt that begins now may go on; 0: for as long as it takes. The first one has half of the time that hunts have, the next one
-// half of what it left.
+// mayHunt is until when a hunt that begins now may go on; 0: for as long as it takes. The first one
+// has half of the time that hunts have, the next one half of what it left.
 func (x *explorer) mayHunt() time.Duration {
 	o := &x.check.opts
 	if !o.KeepGoing {
@@ -46,7 +47,8 @@ func (x *explorer) mayHunt() time.Duration {
 	return x.now() + max((x.huntTime()-x.hunts.spent)/2, x.huntTime()*huntPart/leastHunt)
 }
 
-// huntTime is how much time there is for hunts. Where the check's is not limited it is a part of what has gone by.
+// huntTime is how much time there is for hunts. Where the check's is not limited it is a part of
+// what has gone by.
 func (x *explorer) huntTime() time.Duration {
 	if t := x.check.opts.Time; t > 0 {
 		return t / huntPart
@@ -87,7 +89,8 @@ func (g *goals) postpone(s *search.Stuck, v *ariadne.Violation, c *search.Crisis
 	return nil
 }
 
-// nextHunt takes one of the hunts that were stopped, with the time that there is for it; nil: there is none, or no time.
+// nextHunt takes one of the hunts that were stopped, with the time that there is for it; nil: there
+// is none, or no time.
 func (x *explorer) nextHunt(ctx context.Context) (l *postponed, until time.Duration) {
 	x.hunts.mu.Lock()
 	defer x.hunts.mu.Unlock()

@@ -18,8 +18,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Joint is a check whose work others do, by units (Do): it hands out Works and takes Results, in whatever order they come. Its
-// report depends on the Results alone. It is of one goroutine.
+// Joint is a check whose work others do, by units (Do): it hands out Works and takes Results, in
+// whatever order they come. Its report depends on the Results alone. It is of one goroutine.
 type Joint struct {
 	check  *check
 	totals *coverage.Totals
@@ -30,8 +30,8 @@ type Joint struct {
 	broken bool // a unit was left with work that nobody can do
 }
 
-// NewJoint begins a check of which no work was done. Of executions that have indexes a unit has share; of others it may take so
-// many before it leaves the rest to further units (0: any number).
+// NewJoint begins a check of which no work was done. Of executions that have indexes a unit has
+// share; of others it may take so many before it leaves the rest to further units (0: any number).
 func NewJoint(ctx context.Context, s *spec.Spec, o Options, share int) (*Joint, error) {
 	o.setDefaults()
 	row, ok := strategy.Named(o.Search.Strategy)

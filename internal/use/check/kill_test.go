@@ -86,7 +86,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	}
 }
 
-// killedOnce starts a process, and kills it some time after something has come true, however long that takes.
+// killedOnce starts a process, and kills it some time after something has come true, however long
+// that takes.
 func killedOnce(t *testing.T, p *exec.Cmd, is func() bool, after time.Duration) {
 	t.Helper()
 	if err := p.Start(); err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// ledger is what is known of a check: the sum of what its workers have given, of which its report is made, and the plan that
-// says for how long it goes on. Its lock is taken in this file alone.
+// ledger is what is known of a check: the sum of what its workers have given, of which its report
+// is made, and the plan that says for how long it goes on. Its lock is taken in this file alone.
 type ledger struct {
 	saving sync.Mutex // one report after the other; before mu
 
@@ -38,7 +38,8 @@ type ledger struct {
 // begin begins with a report and what it counts.
 func (l *ledger) begin(r *record.Report) { l.report, l.sum, l.kept = r, r.Sum(), map[string]bool{} }
 
-// search begins a search, of which c is the coverage. again: whoever goes on with this check walks all of it again.
+// search begins a search, of which c is the coverage. again: whoever goes on with this check walks
+// all of it again.
 func (l *ledger) search(c *record.Coverage, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +182,8 @@ func (l *ledger) next() (index int, ok bool) {
 	return l.plan.Next()
 }
 
-// index is that of an execution which was made without one, and has ended in a violation or nil. known: there was one like it.
+// index is that of an execution which was made without one, and has ended in a violation or nil.
+// known: there was one like it.
 func (l *ledger) index(v *ariadne.Violation) (index int, known, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,15 +202,17 @@ func (l *ledger) isNew(v *ariadne.Violation) bool {
 	return l.plan.IsNew(*v)
 }
 
-// place is the number of a violation that is to be confirmed. over: the check takes no further ones.
+// place is the number of a violation that is to be confirmed. over: the check takes no further
+// ones.
 func (l *ledger) place(v *ariadne.Violation) (number int, known, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), l.plan.Stopped() == search.StopViolation
 }
 
-// adopt enters a violation with a record in a directory that others have found and confirmed. Not listed: there is one like
-// it of a lesser source. over is the directory of one of a greater source, in whose place it is; "": there was none.
+// adopt enters a violation with a record in a directory that others have found and confirmed. Not
+// listed: there is one like it of a lesser source. over is the directory of one of a greater
+// source, in whose place it is; "": there was none.
 func (l *ledger) adopt(r *record.Violation, v *work.Violation, dir string) (listed bool, over string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestOneLedger: what workers have found comes into the report by ledger.merge alone. No other file takes its lock or changes
-// what it sums up.
+// TestOneLedger: what workers have found comes into the report by ledger.merge alone. No other file
+// takes its lock or changes what it sums up.
 func TestOneLedger(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) == 0 {

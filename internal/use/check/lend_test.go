@@ -17,8 +17,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// works and looks are lines of sh: what a program does to its files before its machine loses power, and what it does when it
-// is back. @ is one of a few names.
+// works and looks are lines of sh: what a program does to its files before its machine loses power,
+// and what it does when it is back. @ is one of a few names.
 var (
 	works = []string{"echo $n > @", "echo more >> @", "mv @ @", "rm -f @", "mkdir -p dir", "ln -f @ @", "ln -sf @ link", "sync", "sync @", "chmod 600 @", "truncate -s 5000 @", ": > @"}
 	looks = []string{"read x < @ && echo $x", "[ -e @ ] && echo there", "[ -s @ ] && echo some", "echo *", "echo dir/*", "read x < old; echo $x", "mv @ @", "echo again >> @", "rm -f @", "echo new > @", "cat link",
@@ -43,9 +43,9 @@ func drawLines(t *rapid.T, label string, from []string, n int) string {
 	return b.String()
 }
 
-// TestLend: what a machine does when it is back is the same whether it is executed on each of the disks that a
-// loss of power may leave, or lent where all is the same at which it has looked; and so are images that are formed together. Nor
-// does it depend on the order of the search.
+// TestLend: what a machine does when it is back is the same whether it is executed on each of the
+// disks that a loss of power may leave, or lent where all is the same at which it has looked; and
+// so are images that are formed together. Nor does it depend on the order of the search.
 func TestLend(t *testing.T) {
 	type way struct {
 		strategy string

@@ -18,7 +18,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The crew's mu guards it.
+// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The
+// crew's mu guards it.
 type bound struct {
 	sought, known bool
 	steps         []int
@@ -123,8 +124,9 @@ func (g *goals) calibrate() error {
 	return err
 }
 
-// states are those on a path that has ended from which walks are to be taken, by their steps: the last, one that is drawn, and those from which a
-// time counts. Walks take no more than about half of all steps, but where nothing can happen they take none.
+// states are those on a path that has ended from which walks are to be taken, by their steps: the
+// last, one that is drawn, and those from which a time counts. Walks take no more than about half
+// of all steps, but where nothing can happen they take none.
 func (g *goals) states(p *space.Path) []int {
 	n := p.Steps()
 	over := g.worker.explorer.world.Over(&p.Last().State.State)
@@ -137,7 +139,8 @@ func (g *goals) states(p *space.Path) []int {
 		}
 	}
 	all := []int{n}
-	for _, i := range begins { // most lie on what this path has in common with others; to fork one is dear
+	// most lie on what this path has in common with others; to fork one is dear
+	for _, i := range begins {
 		if g.worker.explorer.looked.Add(p.Hash(p.FrameAt(i)).Plus(hash.Of(0, 0, 43))) {
 			all = append(all, i)
 		}
@@ -151,8 +154,8 @@ func (g *goals) states(p *space.Path) []int {
 // freeSteps may be taken by walks before a search has taken as many.
 const freeSteps = 20_000
 
-// ended looks after the goals from states of a path that has ended. found: one is not live, and the path has been entered as an
-// execution that shows that.
+// ended looks after the goals from states of a path that has ended. found: one is not live, and the
+// path has been entered as an execution that shows that.
 func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error) {
 	c := g.worker.explorer.crew
 	g.busy = true
@@ -273,8 +276,8 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 	return true, g.postpone(s, v, &c, e)
 }
 
-// examine looks for the critical transition of an execution that is stuck. When it is live after all, walks were too short: they are made longer, and
-// bound is how long.
+// examine looks for the critical transition of an execution that is stuck. When it is live after
+// all, walks were too short: they are made longer, and bound is how long.
 func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool, err error) {
 	was := g.look.Bound
 	defer func() { g.look.Bound = was }()
@@ -314,13 +317,15 @@ func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool,
 	if live && s.End == search.WalkGivenUp && g.look.Late() {
 		live, c = false, search.Crisis{}
 	}
-	if c.Verdict == search.NeverLive && s.End == search.WalkBound && g.look.Bound == was { // there was no time to look twice
+	// there was no time to look twice
+	if c.Verdict == search.NeverLive && s.End == search.WalkBound && g.look.Bound == was {
 		c = search.Crisis{}
 	}
 	return g.look.Bound, c, live, err
 }
 
-// doubt enters that the check ended before it was known what there is to an execution that is stuck.
+// doubt enters that the check ended before it was known what there is to an execution that is
+// stuck.
 func (g *goals) doubt(s *search.Stuck) {
 	name, v := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name, g.look.Violation(s)
 	if g.worker.check.ledger.isNew(v) { // else another worker has found it meanwhile
@@ -392,14 +397,15 @@ func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
 	return look, nil
 }
 
-// isDead reports whether no walk from a state of an execution is live, behind which it was followed for as long as a walk.
+// isDead reports whether no walk from a state of an execution is live, behind which it was followed
+// for as long as a walk.
 func (l *looking) isDead(ctx context.Context, p *space.Path, goal int) (bool, error) {
 	l.ctx = ctx
 	return l.Dead(p, max(p.Steps()-l.Bound, p.Steps()/2), goal)
 }
 
-// shrunk finds the critical transition of a smaller execution, and takes off what it goes on for longer behind that than a walk. nil: the
-// time was too short.
+// shrunk finds the critical transition of a smaller execution, and takes off what it goes on for
+// longer behind that than a walk. nil: the time was too short.
 func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.limit)
 	defer cancel()

@@ -12,15 +12,16 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// isLate reports whether a critical transition is one of those behind which nodes of examples/tree do not find each other any
-// more: n1 gives up a child, takes what another one has sent before it joins, or is down when its child asks, which does so once.
+// isLate reports whether a critical transition is one of those behind which nodes of examples/tree
+// do not find each other any more: n1 gives up a child, takes what another one has sent before it
+// joins, or is down when its child asks, which does so once.
 func isLate(g *record.Goal) bool {
 	return slices.Contains(g.CriticalLines, "no child n3") || strings.HasPrefix(g.CriticalName, "deliver udp n3:7000>n1:7000 #") ||
 		strings.HasPrefix(g.CriticalName, "crash n1 for ")
 }
 
-// TestCriticalTransition: of real processes that come to rest with two roots, the step is named in which a node loses its
-// parent for good; without the bug nothing is found.
+// TestCriticalTransition: of real processes that come to rest with two roots, the step is named in
+// which a node loses its parent for good; without the bug nothing is found.
 func TestCriticalTransition(t *testing.T) {
 	if out, err := exec.Command("../../../examples/tree/fetch").CombinedOutput(); err != nil {
 		t.Skipf("not fetched: %v\n%s", err, out)
@@ -34,7 +35,8 @@ func TestCriticalTransition(t *testing.T) {
 		t.Errorf("%s: %s: %+v", v.Kind, v.Message, v.Goal)
 	}
 	switch s := v.Shrunk; {
-	case s == nil && v.Size != nil && v.Size.Faults+v.Size.Deviations <= 2: // nothing can be left out
+	// nothing can be left out
+	case s == nil && v.Size != nil && v.Size.Faults+v.Size.Deviations <= 2:
 	case s == nil || !s.To.Less(s.From) || s.Goal == nil || !isLate(s.Goal):
 		t.Errorf("shrunk: %+v, from %+v", s, v.Size)
 	}

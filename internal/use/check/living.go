@@ -22,7 +22,8 @@ type living struct {
 	tape   *record.Tape     // nil between two executions
 	rec    *record.Recorder // of the first execution; else nil
 	now    record.Attempt   // what the execution has come to
-	prefix strategy.Prefix  // the execution so far, if there is a corpus; its Deviations are used again
+	// the execution so far, if there is a corpus; its Deviations are used again
+	prefix strategy.Prefix
 }
 
 // indexed are explorers whose executions can be made again by their index.

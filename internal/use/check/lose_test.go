@@ -14,7 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// makes creates files, one after the other. It looks whether the last one is there and the third one is not.
+// makes creates files, one after the other. It looks whether the last one is there and the third
+// one is not.
 const makes = `import os, sys, time
 if sys.argv[1:] == ["look"]:
     sys.exit(3 if os.path.exists("f4") and not os.path.exists("f2") else 0)

@@ -31,16 +31,19 @@ type Options struct {
 	// OnPrint, when not nil, is told the lines that the script prints.
 	OnPrint func(line string)
 
-	KeepGoing  bool          // go on after the first violation
-	Shrink     time.Duration // real time, at most, to look for a smaller execution that ends in the same violation; 0: none
+	KeepGoing bool // go on after the first violation
+	// real time, at most, to look for a smaller execution that ends in the same violation; 0: none
+	Shrink     time.Duration
 	Executions int           // at most so many; 0: no limit
 	Time       time.Duration // real time, at most; 0: no limit
 	Depth      int           // steps of one execution, at most; 0: as the spec says
 	Workers    int           // executions at the same time; 0: one per processor
-	AtLeast    int           // so many executions make nothing found a verdict, with or without faults, unless all is explored; 0: any number does
-	Usual      bool          // record.AtLeast do, in the place of AtLeast
-	First      int           // index of the first execution, to run one walk again
-	Resume     bool          // go on where the check in Out was interrupted
+	// so many executions make nothing found a verdict, with or without faults, unless all is
+	// explored; 0: any number does
+	AtLeast int
+	Usual   bool // record.AtLeast do, in the place of AtLeast
+	First   int  // index of the first execution, to run one walk again
+	Resume  bool // go on where the check in Out was interrupted
 
 	Search Search // how
 
@@ -70,13 +73,16 @@ type Search struct {
 	Backtracks space.Bound // of a round of DPOR, or of all of it; 0: the strategy's own
 	Branch     space.Bound // steps among which DPOR tries other orders; 0: the strategy's own
 
-	Walks         int     // without a live state, from which a state counts as dead; 0: search.DefaultWalks
-	Audit         float64 // share of new transitions to execute twice
-	Fresh         bool    // neither begin with what earlier checks of the spec have come upon, nor keep anything for later ones
-	NoMemo        bool    // execute every transition whenever it is needed
-	InPlace       bool    // nodes go back to checkpoints in place, where that is possible
-	NoCheckpoints bool    // reach every local state from the node's start
-	Checkpoints   int     // of each executor; 0: 1000
+	// without a live state, from which a state counts as dead; 0: search.DefaultWalks
+	Walks int
+	Audit float64 // share of new transitions to execute twice
+	// neither begin with what earlier checks of the spec have come upon, nor keep anything for
+	// later ones
+	Fresh         bool
+	NoMemo        bool // execute every transition whenever it is needed
+	InPlace       bool // nodes go back to checkpoints in place, where that is possible
+	NoCheckpoints bool // reach every local state from the node's start
+	Checkpoints   int  // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
 	// the machine has. Measured is what the whole process and its nodes take.
 	Memory int64

@@ -15,7 +15,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// save is a program that replaces a file, as an editor may do it; what is synced in between differs.
+// save is a program that replaces a file, as an editor may do it; what is synced in between
+// differs.
 const save = `import os, sys
 def write(name, text, *sync):
     fd = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o644)
@@ -36,9 +37,10 @@ os.rename("new", "f")
 if "dir" in how: sync(".")
 `
 
-// TestPower: a file that is replaced by a rename is whole after every loss of power if it was synced
-// before, and by default with ext4's help also if it was not; losses within recovery change nothing of
-// that. Steps with losses are the same when they are executed again; what is found was replayed.
+// TestPower: a file that is replaced by a rename is whole after every loss of power if it was
+// synced before, and by default with ext4's help also if it was not; losses within recovery change
+// nothing of that. Steps with losses are the same when they are executed again; what is found was
+// replayed.
 func TestPower(t *testing.T) {
 	size, most := 5000, 1 // two blocks, one loss
 	if os.Getenv("ARIADNE_LONG") != "" {
@@ -50,7 +52,8 @@ func TestPower(t *testing.T) {
 		broken           bool
 	}{
 		{"synced", "file dir", "any", size, most, false},
-		{"synced, torn", "file", "any:512", 1500, 1, false}, // at most so many sectors that no image is left out
+		// at most so many sectors that no image is left out
+		{"synced, torn", "file", "any:512", 1500, 1, false},
 		{"unsynced", "", "any", size, 1, true},
 		{"unsynced, with a journal", "", "ordered", size, 1, false},
 	} {

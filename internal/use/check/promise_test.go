@@ -14,7 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// promisers write a file, have it written to the disk at SYNC or do not, and promise that it is there.
+// promisers write a file, have it written to the disk at SYNC or do not, and promise that it is
+// there.
 var promisers = []struct {
 	asker
 	sync string
@@ -67,8 +68,8 @@ var _ = syscall.Sync
 `}, "syscall.Sync()"},
 }
 
-// TestPromises: what a program promises is told to who looks at the files after a loss of power, in each image. It holds when the
-// file was synced before, and only then.
+// TestPromises: what a program promises is told to who looks at the files after a loss of power, in
+// each image. It holds when the file was synced before, and only then.
 func TestPromises(t *testing.T) {
 	const look = `for p in $ARIADNE_PROMISES; do test -s $p || exit 1; done; [ $ARIADNE_BEGUN$ARIADNE_ENDED != 11 ] || test -s f`
 	for _, p := range promisers {

@@ -12,8 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// TestShrink: what a random walk has found is shrunk to an execution that ends in the same violation, replays, and has
-// nothing more to be left out.
+// TestShrink: what a random walk has found is shrunk to an execution that ends in the same
+// violation, replays, and has nothing more to be left out.
 func TestShrink(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(12) {

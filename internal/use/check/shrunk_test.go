@@ -14,8 +14,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// TestShrunkAgreesWithBruteForce: in systems that are small enough to take all executions, those with the fewest deviations first, what random walks
-// have found is shrunk to an execution that is as small as the smallest that there is with the same violation.
+// TestShrunkAgreesWithBruteForce: in systems that are small enough to take all executions, those
+// with the fewest deviations first, what random walks have found is shrunk to an execution that is
+// as small as the smallest that there is with the same violation.
 func TestShrunkAgreesWithBruteForce(t *testing.T) {
 	same, more, shrunk := 0, 0, 0
 	for seed := range uint64(100) {

@@ -13,8 +13,8 @@ import (
 )
 
 // TestStopsLeaveDisks: machines that stop with the same files are one state from which a search
-// goes on once, and executes recovery once; with other files each is a state of its own. Executed a second
-// time, all transitions are the same.
+// goes on once, and executes recovery once; with other files each is a state of its own. Executed a
+// second time, all transitions are the same.
 func TestStopsLeaveDisks(t *testing.T) {
 	for name, c := range map[string]struct {
 		do     string
@@ -41,8 +41,8 @@ func TestStopsLeaveDisks(t *testing.T) {
 				if n.Mismatches > 0 || m.Stopped < 20 {
 					t.Errorf("%d mismatches, %d stops", n.Mismatches, m.Stopped)
 				}
-				// It may stop in any of four seconds. Without a stop there are 36 further transitions, and
-				// 21 after stops in the first or the second.
+				// It may stop in any of four seconds. Without a stop there are 36 further
+				// transitions, and 21 after stops in the first or the second.
 				if c.shared && (m.Disks != 4 || n.Executed != m.Stopped+57) || !c.shared && m.Disks != m.Stopped {
 					t.Errorf("%d stops leave %d disks; %d transitions", m.Stopped, m.Disks, n.Executed)
 				}

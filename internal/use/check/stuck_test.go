@@ -40,7 +40,8 @@ func (d *door) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	}
 }
 
-// caller says a word to the door after some time. With Pings it goes on to ask, each second, whether it is there.
+// caller says a word to the door after some time. With Pings it goes on to ask, each second,
+// whether it is there.
 type caller struct {
 	After time.Duration
 	Says  string
@@ -65,7 +66,8 @@ func (k *caller) Fire(c *worldtest.Ctx) {
 	c.SetTimer(time.Second)
 }
 
-// stuckDoor is a system in which the door stays shut when a message is late. pings: it then goes on for ever.
+// stuckDoor is a system in which the door stays shut when a message is late. pings: it then goes on
+// for ever.
 func stuckDoor(t *testing.T, pings bool) (*spec.Spec, *systemtest.Fakes) {
 	return stuckDoorOf(systemtest.Spec(t, 3, 2)), &systemtest.Fakes{Programs: doorPrograms(pings)}
 }
@@ -87,8 +89,9 @@ func stuckDoorOf(s *spec.Spec) *spec.Spec {
 	return s
 }
 
-// TestShrinkStuck: what something must happen in and does not is shrunk to an execution in which it still does not, with the
-// critical transition of that one; both replay, and loosely too, and a session shows the violation at the end.
+// TestShrinkStuck: what something must happen in and does not is shrunk to an execution in which it
+// still does not, with the critical transition of that one; both replay, and loosely too, and a
+// session shows the violation at the end.
 func TestShrinkStuck(t *testing.T) {
 	for _, pings := range []bool{false, true} {
 		shrunk := 0
@@ -141,7 +144,8 @@ func TestShrinkStuck(t *testing.T) {
 				continue
 			}
 			shrunk++
-			// One late message is enough, and needed; the critical transition is the delivery that comes too early, whatever was found.
+			// One late message is enough, and needed; the critical transition is the delivery that
+			// comes too early, whatever was found.
 			if size := v.Shrunk.To; size.Faults != 0 || size.Deviations != 1 || !size.Less(v.Shrunk.From) {
 				t.Errorf("pings %v, seed %d: from %v to %v", pings, seed, v.Shrunk.From, size)
 			}
@@ -170,7 +174,8 @@ func criticalOf(t *testing.T, path string) int {
 	return 0
 }
 
-// TestLooseStuckIsMended: with a door that opens whatever came before, what did not happen in the trace does.
+// TestLooseStuckIsMended: with a door that opens whatever came before, what did not happen in the
+// trace does.
 func TestLooseStuckIsMended(t *testing.T) {
 	s, f := stuckDoor(t, true)
 	r := inMemory(t, s, f.Programs, check.Options{Executions: 500, Workers: 1, Search: check.Search{Strategy: "walks"}})
@@ -230,8 +235,8 @@ func (k *nagger) Fire(c *worldtest.Ctx) {
 	c.SetTimer(10 * time.Millisecond)
 }
 
-// TestSlowIsNotSuspected: what takes long in virtual time, while others take more steps than a walk has, is not suspected; nor
-// is what still has time.
+// TestSlowIsNotSuspected: what takes long in virtual time, while others take more steps than a walk
+// has, is not suspected; nor is what still has time.
 func TestSlowIsNotSuspected(t *testing.T) {
 	for while, within := range map[time.Duration]time.Duration{20 * time.Second: 0, 5 * time.Minute: 10 * time.Minute} {
 		slow, most := 0, 0
@@ -275,8 +280,9 @@ func checkStuck(dir string) {
 	os.Exit(0)
 }
 
-// TestStuckSurvivesKill: what was found not to happen before a check was killed is there when it is resumed, once, with what was
-// known of it, and what was left open by an interruption is not held against the rest.
+// TestStuckSurvivesKill: what was found not to happen before a check was killed is there when it is
+// resumed, once, with what was known of it, and what was left open by an interruption is not held
+// against the rest.
 func TestStuckSurvivesKill(t *testing.T) {
 	sp, _ := stuckDoor(t, true)
 	for round := range 4 {
@@ -293,7 +299,8 @@ func TestStuckSurvivesKill(t *testing.T) {
 		if first < 0 {
 			first = p.Executions
 		}
-		if p.Violations > 0 && p.Executions > first+10 { // it has gone on for some time, however fast that is
+		// it has gone on for some time, however fast that is
+		if p.Violations > 0 && p.Executions > first+10 {
 			over()
 		}
 	}

@@ -30,8 +30,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/crash"
 )
 
-// losses are what losses of power may leave of a program of testdata/syncs.c: files, with how often it has
-// said something to others, and promised something, by then.
+// losses are what losses of power may leave of a program of testdata/syncs.c: files, with how often
+// it has said something to others, and promised something, by then.
 type losses map[string]bool
 
 // writtenSize is how large the file is that the program finds.
@@ -369,7 +369,8 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 		switch kind {
 		case "w", "y", "Y", "v", "i", "t":
 			if kind == "t" {
-				if len(ops) > 0 && ops[len(ops)-1][0] == 't' { // of two stores without a call in between the last counts
+				// of two stores without a call in between the last counts
+				if len(ops) > 0 && ops[len(ops)-1][0] == 't' {
 					continue
 				}
 				n, of = 0, "0"
@@ -444,8 +445,9 @@ func newSyncs(t *testing.T) syncs {
 	return s
 }
 
-// TestSyncsOfDirectories: likewise of directories that are renamed, where the power goes before and after what makes the
-// new name durable: a sync of the directory above, of a file below or of everything.
+// TestSyncsOfDirectories: likewise of directories that are renamed, where the power goes before and
+// after what makes the new name durable: a sync of the directory above, of a file below or of
+// everything.
 func TestSyncsOfDirectories(t *testing.T) {
 	s := newSyncs(t)
 	for _, program := range []string{
@@ -466,8 +468,9 @@ func TestSyncsOfDirectories(t *testing.T) {
 	}
 }
 
-// TestSyncs: a search by each of four strategies, the images of ariadne crash and a model that tries everything come
-// to the same files that a loss of power may leave of random programs, together with what these had said by then.
+// TestSyncs: a search by each of four strategies, the images of ariadne crash and a model that
+// tries everything come to the same files that a loss of power may leave of random programs,
+// together with what these had said by then.
 func TestSyncs(t *testing.T) {
 	s := newSyncs(t)
 	first, programs := 0, 25

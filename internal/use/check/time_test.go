@@ -15,10 +15,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// inTime is how long a check may take that is to take a second or two. Other work of the machine is allowed for.
+// inTime is how long a check may take that is to take a second or two. Other work of the machine is
+// allowed for.
 const inTime = 4 * time.Second
 
-// TestTimeIsKept: a check whose nodes compute for long ends when its time is up, in the middle of a step if need be.
+// TestTimeIsKept: a check whose nodes compute for long ends when its time is up, in the middle of a
+// step if need be.
 func TestTimeIsKept(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes seconds of real time")
@@ -52,7 +54,8 @@ func TestTimeIsKept(t *testing.T) {
 	}
 }
 
-// TestTimeIsKeptByShrinking: what was found is confirmed and shrunk within what is left of the time.
+// TestTimeIsKeptByShrinking: what was found is confirmed and shrunk within what is left of the
+// time.
 func TestTimeIsKeptByShrinking(t *testing.T) {
 	const step = 20 * time.Millisecond
 	s := systemtest.Spec(t, 3, 2, 1, 2)

@@ -131,7 +131,8 @@ func kinds(r *record.Report) (all []string) {
 	return all
 }
 
-// TestResultsInAnyOrder: a report depends on the Results alone, whoever has made them, wherever, and in whatever order they come.
+// TestResultsInAnyOrder: a report depends on the Results alone, whoever has made them, wherever,
+// and in whatever order they come.
 func TestResultsInAnyOrder(t *testing.T) {
 	for _, c := range []struct {
 		strategy string
@@ -248,7 +249,8 @@ func TestUnitElsewhere(t *testing.T) {
 	systemtest.Write(t, filepath.Join(dir, "result"), string(data))
 }
 
-// TestWorkOfOthersIsRefused: nobody does work that is of something else, nor counts what is of other work.
+// TestWorkOfOthersIsRefused: nobody does work that is of something else, nor counts what is of
+// other work.
 func TestWorkOfOthersIsRefused(t *testing.T) {
 	d := divided["update"]
 	s := d.spec(t)

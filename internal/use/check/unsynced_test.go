@@ -17,12 +17,14 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// unsynced are the programs of testdata/unsynced.c, what they find, and what must hold of what is left.
+// unsynced are the programs of testdata/unsynced.c, what they find, and what must hold of what is
+// left.
 var unsynced = []struct {
 	program string
 	files   map[string]string
 	serves  bool
-	holds   string // of a server, when an execution has ended; else whenever the machine starts again
+	// of a server, when an execution has ended; else whenever the machine starts again
+	holds string
 }{
 	{"write", map[string]string{"data": "-"}, true, "[ ! -e client/files/node/acked ] || grep -q x server/files/node/data"},
 	{"rename", map[string]string{"data": "-", "old": "x"}, true, "[ ! -e client/files/node/acked ] || grep -q x server/files/node/data"},
@@ -30,9 +32,10 @@ var unsynced = []struct {
 	{"torn", map[string]string{"data": strings.Repeat("o", 8192)}, false, `case $(tr -s on <data) in o|n|no) [ "$1" = 1 ] || [ "$(tr -s on <data)" != no ];; *) exit 1; esac`},
 }
 
-// TestUnsynced: every strategy finds that a program, in one step, says or shows something before it is durable:
-// that it acknowledges a write or a rename before the sync, syncs a file behind its rename, or writes more
-// at once than a sector with O_DSYNC. It finds nothing where the program has the order right.
+// TestUnsynced: every strategy finds that a program, in one step, says or shows something before it
+// is durable: that it acknowledges a write or a rename before the sync, syncs a file behind its
+// rename, or writes more at once than a sector with O_DSYNC. It finds nothing where the program has
+// the order right.
 func TestUnsynced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "unsynced")
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/unsynced.c").CombinedOutput(); err != nil {

@@ -52,7 +52,8 @@ func descendants(self int) (all []int) {
 		if err != nil {
 			continue
 		}
-		_, rest, _ := bytes.Cut(stat, []byte(") ")) // of a name with this in it nothing is understood
+		// of a name with this in it nothing is understood
+		_, rest, _ := bytes.Cut(stat, []byte(") "))
 		if f := strings.Fields(string(rest)); len(f) > 1 {
 			parent[pid], _ = strconv.Atoi(f[1])
 		}

@@ -14,8 +14,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// TestEtcdctl: what etcdctl, as it is, and etcd say to each other is understood. By it alone a version is found to lose what it has
-// acknowledged; the one in which that is repaired is not, and neither are three members, whose followers also answer reads by themselves.
+// TestEtcdctl: what etcdctl, as it is, and etcd say to each other is understood. By it alone a
+// version is found to lose what it has acknowledged; the one in which that is repaired is not, and
+// neither are three members, whose followers also answer reads by themselves.
 func TestEtcdctl(t *testing.T) {
 	if out, err := exec.Command("../../../examples/bugs/etcd-single/fetch").CombinedOutput(); err != nil {
 		t.Skipf("not fetched: %v\n%s", err, out)

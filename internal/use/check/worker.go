@@ -50,9 +50,10 @@ type worker struct {
 	repeated map[violationName]*repeated        // that are entered together
 	last     time.Duration                      // when it last entered anything
 	near     bool                               // it is in a part that a resumed check walks again
-	watched  bool                               // it has looked what became of the servers on its first path
-	err      error
-	gave     atomic.Int64 // how many Results
+	// it has looked what became of the servers on its first path
+	watched bool
+	err     error
+	gave    atomic.Int64 // how many Results
 }
 
 // violationName names a violation, but for where on its path it is.
@@ -123,7 +124,8 @@ func (w *worker) run(ctx context.Context) error {
 	}
 	w.err = cmp.Or(err, w.enter())
 	w.meter.Done()
-	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) { // which ends the check
+	// which ends the check
+	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) {
 		c.helpUntil(w.goals.idle, func() bool { return c.looking == 0 })
 	}
 	w.done(how)
@@ -336,7 +338,8 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	return w.err == nil && !w.check.stopped(ctx)
 }
 
-// show keeps the trace of the first execution of a script that violates nothing, for who wants to see what it does.
+// show keeps the trace of the first execution of a script that violates nothing, for who wants to
+// see what it does.
 func (w *worker) show(p *space.Path, end string) error {
 	c := w.check
 	if !c.ledger.isFirst(shown) {
@@ -447,7 +450,8 @@ func (w *worker) add() {
 	clear(w.ends)
 }
 
-// tried is how much faults were tried since it was asked last, of the kinds for which there is a budget.
+// tried is how much faults were tried since it was asked last, of the kinds for which there is a
+// budget.
 func (w *worker) tried() (all []work.Faults) {
 	c, e := &w.search.Coverage, &w.entered
 	s := w.check.system.Spec
@@ -532,7 +536,8 @@ func (w *worker) done(how string) {
 	case how == search.SearchExhausted:
 		r.Explored = true
 		r.Stop.Say(StopExplored)
-	case how == search.SearchDone && w.living == nil: // there others may still be at work on the last of them
+	// there others may still be at work on the last of them
+	case how == search.SearchDone && w.living == nil:
 		r.Stop.Say(stopPaths)
 	case how == search.SearchNowhere:
 		r.Stop.Say(StopNowhere)

@@ -13,13 +13,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Advice is about files that a loss leaves far from what they are before the first operation and after the
-// last one. Where there is no checker it says where to look: it is no verdict. After C³ (Jiang and others, FSE 2016).
+// Advice is about files that a loss leaves far from what they are before the first operation and
+// after the last one. Where there is no checker it says where to look: it is no verdict. After C³
+// (Jiang and others, FSE 2016).
 type Advice struct {
-	File     string `json:"file"`     // from the home, with N for numbers; or Output
-	Found    string `json:"found"`    // what it is: gone, empty, zeros, other; where a call has failed also: as before, left behind
-	Distance int    `json:"distance"` // bytes to be edited at most, to the nearer of before and after, or to From
-	// From is what is to be there, where a call has failed: before, when the command reports an error, or after.
+	File string `json:"file"` // from the home, with N for numbers; or Output
+	// what it is: gone, empty, zeros, other; where a call has failed also: as before, left behind
+	Found string `json:"found"`
+	// bytes to be edited at most, to the nearer of before and after, or to From
+	Distance int `json:"distance"`
+	// From is what is to be there, where a call has failed: before, when the command reports an
+	// error, or after.
 	From   string `json:"from,omitempty"`
 	Images int    `json:"images"`
 	Blame  string `json:"blame"` // what is lost in the example, and what is there all the same
@@ -33,7 +37,8 @@ type adviceKey struct{ file, found, from, call string }
 // Output is the File of what a reader prints.
 const Output = "output"
 
-// view is what somebody finds after a restart: files by their paths from the home, or what a reader prints.
+// view is what somebody finds after a restart: files by their paths from the home, or what a reader
+// prints.
 type view map[string]*file
 
 // view is that of who looks at the files.
@@ -65,7 +70,8 @@ type advisor struct {
 	learned *file // the home as the last kill leaves it
 }
 
-// changes is a view of what is other in a home than in another one: nil where a file is there alone.
+// changes is a view of what is other in a home than in another one: nil where a file is there
+// alone.
 func changes(from, to *file) view {
 	v := view{}
 	var visit func(at string, a, b *file)
@@ -87,8 +93,8 @@ func changes(from, to *file) view {
 	return v
 }
 
-// distances are how far files are from what they are before and after, whichever is nearer, but for those that are
-// the same. Of changes it looks at no others.
+// distances are how far files are from what they are before and after, whichever is nearer, but for
+// those that are the same. Of changes it looks at no others.
 func (a *advisor) distances(v view, changes bool) map[string]int {
 	far := map[string]int{}
 	look := func(name string) {
@@ -142,7 +148,8 @@ func (f *file) distance(g *file) int {
 	return f.data.distance(g.data) + edits([]byte(f.target), []byte(g.target))
 }
 
-// mostEdits is how large the table of an edit distance may be. Beyond, bytes are compared place by place, which is an upper bound.
+// mostEdits is how large the table of an edit distance may be. Beyond, bytes are compared place by
+// place, which is an upper bound.
 const mostEdits = 1 << 18
 
 // edits is how many bytes are to be inserted, deleted or replaced to make b of a.
@@ -199,7 +206,8 @@ func (f *file) found() string {
 // numbers in the names of files, also such as of git's objects.
 var numbers = regexp.MustCompile(`[0-9a-f]{2}/[0-9a-f]{8,}|[0-9a-f]{8,}|[0-9]+`)
 
-// adviseOn looks at an image that no checker judges, at a point at which a kill leaves some files. What is the same there is as usual.
+// adviseOn looks at an image that no checker judges, at a point at which a kill leaves some files.
+// What is the same there is as usual.
 func (c *column) adviseOn(t *tree, kill *file, images images, n, at int) {
 	if home := t.find(home); c.Model == Kill {
 		c.advisor.learn(changes(c.advisor.learned, home), true)
@@ -253,8 +261,8 @@ func (c *column) enter(key adviceKey, distance int, f *Failure) {
 	}
 }
 
-// advised sorts advice: what is there in spite of an error comes behind what is not there, and what is only left behind last; then
-// the farthest comes first.
+// advised sorts advice: what is there in spite of an error comes behind what is not there, and what
+// is only left behind last; then the farthest comes first.
 func (c *column) advised() {
 	for _, a := range c.advice {
 		if a.Blame = a.Example.kept; a.From == "" {

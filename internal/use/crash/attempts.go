@@ -15,8 +15,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// AttemptsOf are the executions in which a call of the node's fails, of those in steps on files that a loss would be about: in its
-// home or /tmp, and not outside the disk. There are at most so many. Where there are more each kind of call on each file comes first.
+// AttemptsOf are the executions in which a call of the node's fails, of those in steps on files
+// that a loss would be about: in its home or /tmp, and not outside the disk. There are at most so
+// many. Where there are more each kind of call on each file comes first.
 func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []string, most int) *Attempts {
 	var cases []run.Case
 	var first []int // how many of the same call, file and error came before

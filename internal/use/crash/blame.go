@@ -16,7 +16,8 @@ import (
 // leastBound is how many images are looked at in any case to find out what is to blame.
 const leastBound = 256
 
-// blamer finds out what is to blame for failing images: of what they lack it puts back what does not matter.
+// blamer finds out what is to blame for failing images: of what they lack it puts back what does
+// not matter.
 type blamer struct {
 	*column
 	model disk.Model
@@ -24,7 +25,8 @@ type blamer struct {
 	cut   bool // another one was wanted
 }
 
-// lossAt is what a power loss may leave at one point, alone: of a log that was followed up to there.
+// lossAt is what a power loss may leave at one point, alone: of a log that was followed up to
+// there.
 type lossAt struct {
 	at int // the place of the last operation
 	*left
@@ -60,8 +62,8 @@ func (l *lossAt) with(i *disk.Images) *lossAt {
 // missing are the parts of the log that it lacks.
 func (l *lossAt) missing() []disk.Part { return l.inLog(l.Missing(0)) }
 
-// fails reports whether the checker rejects an image, but not what a kill leaves there. Unless that is known it is checked, as far as the
-// bound allows.
+// fails reports whether the checker rejects an image, but not what a kill leaves there. Unless that
+// is known it is checked, as far as the bound allows.
 func (b *blamer) fails(ctx context.Context, l *lossAt) (bool, error) {
 	if b.cut || len(l.Missing(0)) == 0 || b.stops[l.at] != nil {
 		return false, nil
@@ -111,7 +113,8 @@ func units(parts []disk.Part, whole bool) (all [][]disk.Part) {
 	return all
 }
 
-// smaller puts back, half of them first and single ones last, what a failing image lacks, as long as it fails.
+// smaller puts back, half of them first and single ones last, what a failing image lacks, as long
+// as it fails.
 func (b *blamer) smaller(ctx context.Context, l *lossAt) (*lossAt, error) {
 	for _, whole := range []bool{true, false} {
 		lost := units(l.missing(), whole)
@@ -175,7 +178,8 @@ func (b *blamer) earlier(ctx context.Context, l *lossAt) (*lossAt, error) {
 	return l, nil
 }
 
-// minimal is a failing image that is as f, but lacks only what has to be lost that it fails, as early as it does.
+// minimal is a failing image that is as f, but lacks only what has to be lost that it fails, as
+// early as it does.
 func (b *blamer) minimal(ctx context.Context, f *Failure) (*Failure, error) {
 	l, err := b.follow(b.model, f.Operation-1)
 	if err != nil {
@@ -199,8 +203,10 @@ func (b *blamer) minimal(ctx context.Context, f *Failure) (*Failure, error) {
 	return n, nil
 }
 
-// blame divides failing images that no kill leaves. Where a kill leaves failing files, that is to blame, whatever else is lost. Of each other one it looks for one that lacks something only of operations of which this one does
-// as well, and whose last operation this one has. Without one, the image itself is made as small as possible. Those that lack the same are one group.
+// blame divides failing images that no kill leaves. Where a kill leaves failing files, that is to
+// blame, whatever else is lost. Of each other one it looks for one that lacks something only of
+// operations of which this one does as well, and whose last operation this one has. Without one,
+// the image itself is made as small as possible. Those that lack the same are one group.
 func (c *column) blame(ctx context.Context, m disk.Model) (err error) {
 	failures := slices.DeleteFunc(slices.Clone(c.failures), func(f *Failure) bool { return f.killed })
 	slices.SortStableFunc(failures, func(a, b *Failure) int {
@@ -253,8 +259,8 @@ func (c *column) blame(ctx context.Context, m disk.Model) (err error) {
 	return err
 }
 
-// explains reports whether another image fails for the same reason: it lacks something of all operations of which this one does, and the last one
-// on the disk it has.
+// explains reports whether another image fails for the same reason: it lacks something of all
+// operations of which this one does, and the last one on the disk it has.
 func (f *Failure) explains(g *Failure) bool {
 	if len(f.missing) == 0 {
 		return false // it is a kill's
@@ -271,12 +277,14 @@ func (f *Failure) explains(g *Failure) bool {
 func (f *Failure) key() string {
 	text := numbers.ReplaceAllString(fmt.Sprintf("%s\n%s", f.kept, strings.Join(f.Lost, "\n")), "N")
 	return drawn.ReplaceAllStringFunc(text, func(s string) string {
-		if upper := strings.ToUpper(s); upper == s && !strings.Contains(s, "N") || strings.ToLower(s) == s { // a word
+		// a word
+		if upper := strings.ToUpper(s); upper == s && !strings.Contains(s, "N") || strings.ToLower(s) == s {
 			return s
 		}
 		return s[:1] + "N"
 	})
 }
 
-// drawn are letters as mkstemp draws them for the names of files, behind a separator, with N for numbers; and words.
+// drawn are letters as mkstemp draws them for the names of files, behind a separator, with N for
+// numbers; and words.
 var drawn = regexp.MustCompile(`[-_.][A-Za-z]{3,}`)

@@ -16,8 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// saves are the operations of a program that saves n files, one after the other: each is created and written under a temporary
-// name, and renamed. Nothing is synced.
+// saves are the operations of a program that saves n files, one after the other: each is created
+// and written under a temporary name, and renamed. Nothing is synced.
 func saves(n int) (ops []*disk.Op) {
 	regular := disk.Attr{Mode: unix.S_IFREG | 0o644}
 	for k := range n {
@@ -30,7 +30,8 @@ func saves(n int) (ops []*disk.Op) {
 	return ops
 }
 
-// TestBlame: of an image that lacks many operations those are to blame without which it would be accepted, as early as it fails.
+// TestBlame: of an image that lacks many operations those are to blame without which it would be
+// accepted, as early as it fails.
 func TestBlame(t *testing.T) {
 	for name, c := range map[string]struct {
 		model  disk.Model
@@ -41,7 +42,8 @@ func TestBlame(t *testing.T) {
 	}{
 		// The last file was renamed when the third one was not.
 		"one rename": {disk.Any, 8, saves(8), "test ! -e file7 || test -e file2", []string{"rename of tmp7 to file7 before rename of tmp2 to file2: "}},
-		"in order":   {disk.Prefix, 64, saves(4), "test ! -e tmp2 || test -s tmp2", nil}, // a kill leaves the same
+		// a kill leaves the same
+		"in order": {disk.Prefix, 64, saves(4), "test ! -e tmp2 || test -s tmp2", nil},
 		"data": {disk.Ordered, 20, saves(6), "for i in 0 1 2 3 4 5; do test ! -e file$i || test -s file$i || exit 1; done",
 			[]string{"rename of tmp0 to file0 before size of tmp0 (and 5 alike): "}},
 		"two renames": {disk.Any, 30, saves(5), "test ! -e file4 || test -e file1 || test -e file2", []string{"rename of tmp4 to file4 before rename of tmp1 to file1 and 1 more: "}},

@@ -13,15 +13,17 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// Calls is the name of what is no loss: one call of the program fails, alone, and the program goes on as it likes. What it then
-// leaves has to be what it says: what was there before when it reports an error, what comes of its work when it does not.
+// Calls is the name of what is no loss: one call of the program fails, alone, and the program goes
+// on as it likes. What it then leaves has to be what it says: what was there before when it reports
+// an error, what comes of its work when it does not.
 const Calls = "calls"
 
 // Attempts are the executions in which a call fails.
 type Attempts struct {
 	Count int // how many
 	Left  int // calls and errors that are not tried, besides
-	// Run executes them one after the other. It tells what came of each, and ends with the first error of tell.
+	// Run executes them one after the other. It tells what came of each, and ends with the first
+	// error of tell.
 	Run func(ctx context.Context, tell func(*Attempt) error) error
 }
 
@@ -42,7 +44,8 @@ type Attempt struct {
 	Log       []*disk.Op // what it has done to its files
 }
 
-// kind is what failed in an execution and what the command says, but for numbers in the file's name.
+// kind is what failed in an execution and what the command says, but for numbers in the file's
+// name.
 func (a *Attempt) kind() string { return a.words(numbers.ReplaceAllString(a.File, "N")) }
 
 func (a *Attempt) words(file string) string {
@@ -63,8 +66,8 @@ type Failures struct {
 	Reported  int `json:"reported"`
 	Succeeded int `json:"succeeded"`
 	Hung      int `json:"hung,omitempty"`
-	// Before are those that report an error and leave the files from before, After those that report success and leave
-	// the files that the command leaves when nothing fails.
+	// Before are those that report an error and leave the files from before, After those that
+	// report success and leave the files that the command leaves when nothing fails.
 	Before int `json:"before"`
 	After  int `json:"after"`
 	// Undecided are those of which nothing can be said, and Why says why, each reason once.
@@ -102,7 +105,8 @@ type lost struct {
 	failure *Failure
 }
 
-// calls judges all executions in which a call fails. While workers judge files the next executions go on.
+// calls judges all executions in which a call fails. While workers judge files the next executions
+// go on.
 func (j *judge) calls(ctx context.Context) (*Result, error) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -130,7 +134,8 @@ func (j *judge) calls(ctx context.Context) (*Result, error) {
 	return r, cmp.Or(context.Cause(ctx), err)
 }
 
-// natural sees to it that the checker accepts what the command leaves when no call fails, also when it is told that it has ended well.
+// natural sees to it that the checker accepts what the command leaves when no call fails, also when
+// it is told that it has ended well.
 func (c *calls) natural() error {
 	if len(c.Check) == 0 {
 		return nil
@@ -210,8 +215,8 @@ func (c *calls) attempt(a *Attempt) error {
 	return err
 }
 
-// lose has judged what a power loss may leave at the end of an execution, by models by which nothing fails where no call does. What one
-// leaves there as well is left out.
+// lose has judged what a power loss may leave at the end of an execution, by models by which
+// nothing fails where no call does. What one leaves there as well is left out.
 func (c *calls) lose(a *Attempt) (all []lost, err error) {
 	o := c.Options
 	o.Log = a.Log
@@ -309,8 +314,9 @@ func (c *calls) ended(a *Attempt, files sum) {
 	}
 }
 
-// owed is what an execution should have left, when there is something to compare: without a checker always, else where the command
-// reports success and has done nothing at all, which a checker that accepts the files from before does not see.
+// owed is what an execution should have left, when there is something to compare: without a checker
+// always, else where the command reports success and has done nothing at all, which a checker that
+// accepts the files from before does not see.
 func (c *calls) owed(a *Attempt, files sum) view {
 	switch {
 	case a.Hangs:

@@ -89,7 +89,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallsEnd: an error of who executes them ends it, and a checker that takes the natural end for bad when it is told the status.
+// TestCallsEnd: an error of who executes them ends it, and a checker that takes the natural end for
+// bad when it is told the status.
 func TestCallsEnd(t *testing.T) {
 	o := Options{Log: replace(true)[:3], Check: []string{"/bin/sh", "-c", `test "$ARIADNE_STATUS" != 0`}, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir(), Attempts: tried()}
 	if _, err := Judge(t.Context(), o); err == nil || !strings.Contains(err.Error(), "with ARIADNE_STATUS=0: exit status 1") {

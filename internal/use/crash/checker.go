@@ -34,8 +34,9 @@ type looker struct {
 // specHome is where a node sees the directory of its spec.
 const specHome = "/spec"
 
-// newChecker returns one that puts images below a directory, which it makes. With atHome the command sees them where the
-// node has its files, and what is beside the spec, if there is such a directory. A homeError says that this cannot be.
+// newChecker returns one that puts images below a directory, which it makes. With atHome the
+// command sees them where the node has its files, and what is beside the spec, if there is such a
+// directory. A homeError says that this cannot be.
 func newChecker(args []string, dir, beside string, timeout time.Duration, atHome bool) (_ *looker, err error) {
 	program, err := exec.LookPath(args[0])
 	if err != nil {
@@ -98,8 +99,8 @@ func (c *looker) showAtHome(stage, beside string) (err error) {
 // within reports whether a path is that of a directory, or leads into it.
 func within(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
-// serve does what the thread is given. A thread of Go's runtime may have made children for another goroutine: such a one
-// is held until another was found.
+// serve does what the thread is given. A thread of Go's runtime may have made children for another
+// goroutine: such a one is held until another was found.
 func (c *looker) serve() {
 	runtime.LockOSThread()
 	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread, nil); err != unix.ECHILD {
@@ -131,7 +132,8 @@ func (c *looker) close() {
 // took is how long the parts of a check took.
 type took struct{ writing, checking time.Duration }
 
-// check lets the command look at files. With a watch, which must be of these files, it is found out what it looks at.
+// check lets the command look at files. With a watch, which must be of these files, it is found out
+// what it looks at.
 func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d took, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, d, err

@@ -19,8 +19,9 @@ import (
 type losses interface {
 	// model is their name.
 	model() string
-	// after appends the operation at a place of the log, the next one, which has changed the files to what they are now, and returns the images
-	// that a loss may leave now. It keeps nothing of the files.
+	// after appends the operation at a place of the log, the next one, which has changed the files
+	// to what they are now, and returns the images that a loss may leave now. It keeps nothing of
+	// the files.
 	after(now *tree, k int, which which) images
 }
 
@@ -197,7 +198,8 @@ type column struct {
 	stop   *Failure // the first of those that fail up to here
 }
 
-// all judges the images of all points. While workers judge those of one, those of the next are formed.
+// all judges the images of all points. While workers judge those of one, those of the next are
+// formed.
 func (c *column) all(ctx context.Context, l losses) (err error) {
 	t := c.start.clone()
 	judged := &point{done: make(chan error, 1)}
@@ -272,7 +274,8 @@ func (c *column) form(at int, images images) (*point, error) {
 		c.Points++
 	}
 	n, more := images.leftOut()
-	c.LeftOut, c.AtLeast = min(c.LeftOut+n, math.MaxFloat64), c.AtLeast || more // JSON has no infinity
+	// JSON has no infinity
+	c.LeftOut, c.AtLeast = min(c.LeftOut+n, math.MaxFloat64), c.AtLeast || more
 	c.Images += count
 	return p, nil
 }
@@ -361,7 +364,8 @@ func (w *job) tell(log []byte) {
 
 func (j *judge) known(files sum, at int) sum { return known(files, j.epochs[at].Env()) }
 
-// job is that of files, by their sum, behind the operation at a place. lost says what of the log is not there.
+// job is that of files, by their sum, behind the operation at a place. lost says what of the log is
+// not there.
 func (j *judge) job(t *tree, files sum, at int, lost func() []disk.Loss) *job {
 	w := newJob(t, files, j.epochs[at].Env())
 	if j.Tell {

@@ -13,8 +13,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// content is the bytes of a regular file, which does not change: a changed file has another one, which shares chunks
-// with it. So images of large files cost what is different in them. nil is an empty file.
+// content is the bytes of a regular file, which does not change: a changed file has another one,
+// which shares chunks with it. So images of large files cost what is different in them. nil is an
+// empty file.
 type content struct {
 	size   int64
 	chunks *chunks // each of chunkSize bytes but the last
@@ -37,8 +38,8 @@ func newChunk(b []byte) *chunk {
 	return &chunk{bytes: bytes.Clone(b)}
 }
 
-// chunks are the chunks of a file by their numbers, or some of them in a row: a tree, of which all leaves are as far below the root. It does
-// not change. nil are zeros.
+// chunks are the chunks of a file by their numbers, or some of them in a row: a tree, of which all
+// leaves are as far below the root. It does not change. nil are zeros.
 type chunks struct {
 	level int          // 0: it has chunks
 	parts [fan]*chunk  // of a leaf
@@ -241,7 +242,8 @@ func (c *content) hash() sum {
 
 // write makes a file that holds it. What is zero takes no room.
 func (c *content) write(name string, perm os.FileMode) error {
-	// A checker that is started meanwhile would have the descriptor for a moment, and Linux executes no file that is open to be written.
+	// A checker that is started meanwhile would have the descriptor for a moment, and Linux
+	// executes no file that is open to be written.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, perm)
@@ -341,7 +343,8 @@ func (c *chunk) equal(d *chunk) bool {
 	return bytes.Equal(c.bytes, d.bytes)
 }
 
-// unequal yields the numbers, below a limit, at which there are not the very same chunks in two trees of which the first has a number.
+// unequal yields the numbers, below a limit, at which there are not the very same chunks in two
+// trees of which the first has a number.
 func unequal(a, b *chunks, first, limit int, yield func(k int)) {
 	if a == b || first >= limit || a != nil && b != nil && a.level == b.level && a.known && b.known && a.sum == b.sum {
 		return
@@ -380,7 +383,8 @@ func (c *chunks) child(i int) *chunks {
 	return c.below[i]
 }
 
-// mostMoved is in how many chunks bytes are looked for at another place. Beyond, chunks are compared one by one, which is an upper bound.
+// mostMoved is in how many chunks bytes are looked for at another place. Beyond, chunks are
+// compared one by one, which is an upper bound.
 const mostMoved = 32
 
 // distance is how much is to be edited to make one content of another.

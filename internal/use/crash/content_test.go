@@ -17,7 +17,8 @@ import (
 // all are the bytes of the file.
 func (c *content) all() []byte { return c.bytes(0, c.count()) }
 
-// TestContent: files in chunks are what operations make of bytes, and equal bytes are known by the same hash.
+// TestContent: files in chunks are what operations make of bytes, and equal bytes are known by the
+// same hash.
 func TestContent(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	const most = 20*chunkSize + 100
@@ -67,7 +68,8 @@ func TestContent(t *testing.T) {
 	}
 }
 
-// TestLarge: a file of 64 MB of which little is written takes little, in memory and where it is written.
+// TestLarge: a file of 64 MB of which little is written takes little, in memory and where it is
+// written.
 func TestLarge(t *testing.T) {
 	var c *content
 	c = c.apply(&disk.Op{Kind: disk.Allocate, Size: 64 << 20})

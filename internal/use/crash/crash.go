@@ -1,12 +1,13 @@
 //go:build linux
 
-// Package crash judges the files that a kill, a power loss or a failed call may leave of a program's work: it follows the
-// log of the operations that the program made, forms the images of each point, puts each that is
-// different into a directory of its own, and lets a checker look at it.
+// Package crash judges the files that a kill, a power loss or a failed call may leave of a
+// program's work: it follows the log of the operations that the program made, forms the images of
+// each point, puts each that is different into a directory of its own, and lets a checker look at
+// it.
 //
-// It does not run the program (internal/use/run does, in a node), and does not decide what a power loss may take
-// (internal/leaf/disk). The checker is no node's: it is run as it is, on this machine, so that thousands of images
-// cost seconds.
+// It does not run the program (internal/use/run does, in a node), and does not decide what a power
+// loss may take (internal/leaf/disk). The checker is no node's: it is run as it is, on this
+// machine, so that thousands of images cost seconds.
 //
 // What always holds: a verdict is the checker's, on exactly these files; files that were judged
 // are not judged again; the checker has accepted what the program left without a loss.
@@ -35,62 +36,76 @@ import (
 
 // Options say what is to be judged, and how.
 type Options struct {
-	Dir     string // what the node's home held before, or ""
-	Beside  string // the directory of which the home has links to files, and Links are their paths from there
-	Links   []string
-	Log     []*disk.Op
-	Check   []string     // the checker's command line; it accepts by status 0. Without, there is advice
-	Read    []string     // without a checker: the command line of who looks at the files, and prints what it finds; or nothing
+	Dir string // what the node's home held before, or ""
+	// the directory of which the home has links to files, and Links are their paths from there
+	Beside string
+	Links  []string
+	Log    []*disk.Op
+	// the checker's command line; it accepts by status 0. Without, there is advice
+	Check []string
+	// without a checker: the command line of who looks at the files, and prints what it finds; or
+	// nothing
+	Read    []string
 	Models  []disk.Model // of a power loss, tried one after the other
 	Images  int          // of one point, at most
 	Seed    uint64
 	Workers int
 	Timeout time.Duration // of one check
-	// Outside are files in the home, by their paths from there, that are not on the machine's disk. They are as they
-	// were at the moment of the loss.
+	// Outside are files in the home, by their paths from there, that are not on the machine's disk.
+	// They are as they were at the moment of the loss.
 	Outside []string
-	// Tell has checkers find in the file named by the variable ARIADNE_LOG what was done, and what of it is lost: an operation in JSON on
-	// each line.
+	// Tell has checkers find in the file named by the variable ARIADNE_LOG what was done, and what
+	// of it is lost: an operation in JSON on each line.
 	Tell bool
 	// Attempts, when not nil, are judged last: executions in which a call fails.
 	Attempts *Attempts
-	// Apart has the checker look at each image, also where it has looked at one that is the same wherever it looks. Else
-	// Audit is the share of those at which it looks again all the same, to see that it says the same.
+	// Apart has the checker look at each image, also where it has looked at one that is the same
+	// wherever it looks. Else Audit is the share of those at which it looks again all the same, to
+	// see that it says the same.
 	Apart bool
 	Audit float64
 	// Temp is where images are put.
 	Temp string
 	// Keep is a directory for failing images, of each group the one that lacks least; or "".
 	Keep string
-	// Progress, when not nil, is told now and then, with a pause in between that is short unless Pause is given. It must not keep what it is told.
+	// Progress, when not nil, is told now and then, with a pause in between that is short unless
+	// Pause is given. It must not keep what it is told.
 	Progress func(*Result)
 	Pause    time.Duration
 	// Done, when not nil, is told each result as it comes.
 	Done func(*Result)
 }
 
-// Kill is the name of what is no model: the programs are killed, the machine goes on, and nothing is lost of what
-// they have done.
+// Kill is the name of what is no model: the programs are killed, the machine goes on, and nothing
+// is lost of what they have done.
 const Kill = "kill"
 
 // Result is what came of losses by one model, or of kills.
 type Result struct {
-	Model      string  `json:"model"` // or Kill, or Calls: then operations are executions in which a call fails
-	Operations int     `json:"operations"`
-	Judged     int     `json:"judged"`            // operations after which all images were judged: all, unless it was interrupted
-	Points     int     `json:"points"`            // operations after which images were formed
-	Images     int     `json:"images"`            // formed
-	Distinct   int     `json:"distinct"`          // and judged: no two of them look the same to a program
-	Checked    int     `json:"checked"`           // of them, not known from the results before
-	Merged     int     `json:"merged,omitempty"`  // of those checked, the same as another one wherever the checker has looked there
-	Audited    int     `json:"audited,omitempty"` // of these, looked at all the same
-	Passed     int     `json:"passed"`
-	Failed     int     `json:"failed"`
-	Undecided  int     `json:"undecided,omitempty"` // the checker takes too long, or says different things
-	Flaky      int     `json:"flaky,omitempty"`     // of them, those of which it says different things
-	Killed     int     `json:"killed,omitempty"`    // of what failed by a power loss, what a kill leaves as well
-	LeftOut    float64 `json:"left_out"`            // subsets of operations that the model allows and that were not looked at
-	AtLeast    bool    `json:"at_least,omitempty"`  // there are more
+	// or Kill, or Calls: then operations are executions in which a call fails
+	Model      string `json:"model"`
+	Operations int    `json:"operations"`
+	// operations after which all images were judged: all, unless it was interrupted
+	Judged int `json:"judged"`
+	Points int `json:"points"` // operations after which images were formed
+	Images int `json:"images"` // formed
+	// and judged: no two of them look the same to a program
+	Distinct int `json:"distinct"`
+	Checked  int `json:"checked"` // of them, not known from the results before
+	// of those checked, the same as another one wherever the checker has looked there
+	Merged  int `json:"merged,omitempty"`
+	Audited int `json:"audited,omitempty"` // of these, looked at all the same
+	Passed  int `json:"passed"`
+	Failed  int `json:"failed"`
+	// the checker takes too long, or says different things
+	Undecided int `json:"undecided,omitempty"`
+	// of them, those of which it says different things
+	Flaky int `json:"flaky,omitempty"`
+	// of what failed by a power loss, what a kill leaves as well
+	Killed int `json:"killed,omitempty"`
+	// subsets of operations that the model allows and that were not looked at
+	LeftOut float64 `json:"left_out"`
+	AtLeast bool    `json:"at_least,omitempty"` // there are more
 	// Far is how many images are advised to be looked at, which are not judged; Advice says why.
 	Far    int      `json:"far,omitempty"`
 	Advice []Advice `json:"advice,omitempty"`
@@ -100,8 +115,8 @@ type Result struct {
 	Pointed bool `json:"pointed,omitempty"`
 	// Failures are how the executions have ended; of Calls alone.
 	Failures *Failures `json:"failures,omitempty"`
-	// Shrunk is how many images were checked besides to find out what is to blame, and Uncertain for how many examples of Groups that
-	// was cut off: they may lack more than they need to.
+	// Shrunk is how many images were checked besides to find out what is to blame, and Uncertain
+	// for how many examples of Groups that was cut off: they may lack more than they need to.
 	Shrunk    int `json:"shrunk,omitempty"`
 	Uncertain int `json:"uncertain,omitempty"`
 	// Groups are of the failing images that no kill leaves, or of those that kills leave.
@@ -110,27 +125,29 @@ type Result struct {
 	Shortest *Failure `json:"shortest,omitempty"`
 	// Undecidable is the first image of those that are Undecided.
 	Undecidable *Failure `json:"first_undecided,omitempty"`
-	// Before says that the checker rejects the files as they were before the first operation. Images equal to them are
-	// not counted as failing.
+	// Before says that the checker rejects the files as they were before the first operation.
+	// Images equal to them are not counted as failing.
 	Before bool `json:"fails_before,omitempty"`
 
-	// Elsewhere says why the checker sees the images in another directory than the node had its files in, or is empty. It is
-	// in the first result.
+	// Elsewhere says why the checker sees the images in another directory than the node had its
+	// files in, or is empty. It is in the first result.
 	Elsewhere string `json:"elsewhere,omitempty"`
 
 	// Statuses says how often the checker ended how, of what failed.
 	Statuses map[string]int `json:"statuses,omitempty"`
 
 	Seconds float64 `json:"seconds"`
-	// Forming, Writing and Checking are how long it took to form images, and workers to write them, each in the place of
-	// another one, and to check them, in seconds.
+	// Forming, Writing and Checking are how long it took to form images, and workers to write them,
+	// each in the place of another one, and to check them, in seconds.
 	Forming  float64 `json:"forming"`
 	Writing  float64 `json:"writing"`
 	Checking float64 `json:"checking"`
 
 	began    time.Time
 	failures []*Failure
-	marks    map[int]int // images that fail, or are far, by the last operation's place in the log; not those of kills again
+	// images that fail, or are far, by the last operation's place in the log; not those of kills
+	// again
+	marks map[int]int
 }
 
 // verdict of a checker.
@@ -166,25 +183,27 @@ type judge struct {
 	checkers chan *looker // those that are free
 	start    *tree        // before the first operation
 	verdicts map[sum]*verdict
-	rejected bool            // start is, by the checker
-	accepted sum             // the files of start, which count as good as long as the program owes nothing
-	end      sum             // the files behind the last operation
-	before   view            // the files of start, or what a reader finds there
-	after    view            // likewise, behind the last operation
-	killed   map[sum]bool    // what kills leave
-	stops    []*Failure      // by operation: what a kill behind it leaves fails, as since this one; or nil
-	formed   map[sum]bool    // what losses of power leave
-	fails    map[string]bool // models by which something fails
-	mu       sync.Mutex      // of the result at hand and of verdicts, while workers work
-	shown    time.Time
-	advisor  *advisor // when there is no checker
-	merged   merged
+	rejected bool // start is, by the checker
+	// the files of start, which count as good as long as the program owes nothing
+	accepted sum
+	end      sum          // the files behind the last operation
+	before   view         // the files of start, or what a reader finds there
+	after    view         // likewise, behind the last operation
+	killed   map[sum]bool // what kills leave
+	// by operation: what a kill behind it leaves fails, as since this one; or nil
+	stops   []*Failure
+	formed  map[sum]bool    // what losses of power leave
+	fails   map[string]bool // models by which something fails
+	mu      sync.Mutex      // of the result at hand and of verdicts, while workers work
+	shown   time.Time
+	advisor *advisor // when there is no checker
+	merged  merged
 	// elsewhere says why checkers do not see images where the node has its files.
 	elsewhere string
 }
 
-// Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends it
-// returns what it has, and the error of ctx.
+// Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends
+// it returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)), formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
 	defer j.close()
@@ -219,7 +238,8 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	return results, nil
 }
 
-// link puts into the home, as if they had always been there, copies of those linked files that the program changes: it was given one when it did.
+// link puts into the home, as if they had always been there, copies of those linked files that the
+// program changes: it was given one when it did.
 func (j *judge) link() error {
 	for _, name := range j.Links {
 		at := filepath.Join(home, name)
@@ -238,8 +258,8 @@ func (j *judge) link() error {
 	return nil
 }
 
-// begin sees to it that the checker accepts what the program left, and finds out what it says of the files
-// from before.
+// begin sees to it that the checker accepts what the program left, and finds out what it says of
+// the files from before.
 func (j *judge) begin(ctx context.Context) (err error) {
 	if j.start, err = load(j.Dir); err != nil {
 		return err
@@ -290,8 +310,8 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	return nil
 }
 
-// accepts sees to it that the checker accepts what the command has left. Where it does so only elsewhere than at the node's home, it
-// is to be elsewhere.
+// accepts sees to it that the checker accepts what the command has left. Where it does so only
+// elsewhere than at the node's home, it is to be elsewhere.
 func (j *judge) accepts(ctx context.Context, last *job) (*verdict, error) {
 	atHome := j.elsewhere == ""
 	v, err := j.acceptsThere(ctx, last)
@@ -323,7 +343,8 @@ func (j *judge) acceptsThere(ctx context.Context, last *job) (*verdict, error) {
 	return v, nil
 }
 
-// lost says which file the checker's command line names that is there from here and not where the checker is run, or is empty.
+// lost says which file the checker's command line names that is there from here and not where the
+// checker is run, or is empty.
 func (j *judge) lost(t *tree) string {
 	for _, word := range strings.Fields(strings.Join(j.Check[1:], " ")) {
 		if filepath.IsAbs(word) || !strings.Contains(word, "/") {
@@ -462,7 +483,8 @@ func (j *judge) audit(ctx context.Context, work *job, r *Result, v *verdict) err
 	return err
 }
 
-// same sees to it that runs are watched only if the checker says the same then, as it does not where it traces processes itself.
+// same sees to it that runs are watched only if the checker says the same then, as it does not
+// where it traces processes itself.
 func (j *judge) same(ctx context.Context, work *job, v *verdict) error {
 	if j.Apart {
 		return nil
@@ -475,8 +497,8 @@ func (j *judge) same(ctx context.Context, work *job, v *verdict) error {
 	return ctx.Err()
 }
 
-// confirmed lets a checker or a reader look at files, and once more at those that it rejects: it has to do so twice. The
-// watch, of the first run, may be nil.
+// confirmed lets a checker or a reader look at files, and once more at those that it rejects: it
+// has to do so twice. The watch, of the first run, may be nil.
 func (j *judge) confirmed(ctx context.Context, work *job, r *Result, w *watch) (*verdict, error) {
 	v, err := j.look(ctx, work, r, w)
 	if err != nil || v.passed || v.undecided || len(j.Check) == 0 {

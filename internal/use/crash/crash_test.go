@@ -22,8 +22,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replace are the operations of a program that replaces home/f by way of home/t, and then says so in
-// home/said.
+// replace are the operations of a program that replaces home/f by way of home/t, and then says so
+// in home/said.
 func replace(sync bool) (ops []*disk.Op) {
 	regular := disk.Attr{Mode: unix.S_IFREG | 0o644}
 	add := func(op disk.Op) { ops = append(ops, &op) }
@@ -148,7 +148,8 @@ func TestCheckersEnd(t *testing.T) {
 	for _, pid := range strings.Fields(string(text)) {
 		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 			stat, err := os.ReadFile("/proc/" + pid + "/stat")
-			if err != nil || strings.Contains(string(stat), ") Z ") { // not yet reaped by who adopted it
+			// not yet reaped by who adopted it
+			if err != nil || strings.Contains(string(stat), ") Z ") {
 				break
 			}
 			if time.Now().After(end) {
@@ -158,8 +159,8 @@ func TestCheckersEnd(t *testing.T) {
 	}
 }
 
-// TestAtHome: a checker sees the image where the node has its files, and the spec's directory where the node sees it, unless it
-// accepts the files elsewhere alone.
+// TestAtHome: a checker sees the image where the node has its files, and the spec's directory where
+// the node sees it, unless it accepts the files elsewhere alone.
 func TestAtHome(t *testing.T) {
 	beside := t.TempDir()
 	if err := os.WriteFile(filepath.Join(beside, "b"), []byte("beside\n"), 0o644); err != nil {
@@ -188,7 +189,8 @@ func TestAtHome(t *testing.T) {
 	}
 }
 
-// TestUnprivileged: an ordinary user's checkers see images at the node's home, too, have no privileges, and leave no namespace.
+// TestUnprivileged: an ordinary user's checkers see images at the node's home, too, have no
+// privileges, and leave no namespace.
 func TestUnprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("needs root, to be somebody else")
@@ -321,8 +323,8 @@ func TestRemove(t *testing.T) {
 	}
 }
 
-// TestOwners: files of an image are those of the user of Ariadne, whoever owns them in the node, so that the checker can
-// read and change them. Images that differ by an owner are two.
+// TestOwners: files of an image are those of the user of Ariadne, whoever owns them in the node, so
+// that the checker can read and change them. Images that differ by an owner are two.
 func TestOwners(t *testing.T) {
 	sums := map[sum]bool{}
 	for _, uid := range []uint32{uint32(os.Geteuid()), 12345} {

@@ -19,7 +19,8 @@ type Group struct {
 	Images int    `json:"images"`
 	// Example is the one that lacks least.
 	Example *Failure `json:"example"`
-	// Alike is how many other losses are called the same but for numbers in the names, and are counted with it.
+	// Alike is how many other losses are called the same but for numbers in the names, and are
+	// counted with it.
 	Alike int `json:"alike,omitempty"`
 
 	// Dir is where the example is kept, if it is.
@@ -88,7 +89,8 @@ func lacks(f *Failure, op int) bool {
 	return slices.ContainsFunc(f.missing, func(p disk.Part) bool { return p.Op == op })
 }
 
-// stretches divides what kills leave by the operations between which it fails: each from one on, until another.
+// stretches divides what kills leave by the operations between which it fails: each from one on,
+// until another.
 func (c *column) stretches() {
 	for i, f := range c.failures {
 		if f.again {

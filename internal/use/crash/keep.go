@@ -19,8 +19,8 @@ const (
 	textFile = "README.txt"
 )
 
-// keep writes the example of each group to a directory of its own, with a text that says what is lost. Executions in which a call fails are
-// not kept.
+// keep writes the example of each group to a directory of its own, with a text that says what is
+// lost. Executions in which a call fails are not kept.
 func (j *judge) keep(r *Result) error {
 	if j.Keep == "" || r.Failures != nil {
 		return nil
@@ -41,7 +41,8 @@ func (j *judge) keepOne(dir string, r *Result, g *Group) error {
 	if err != nil {
 		return err
 	}
-	// All files of the image are the caller's, those with the set-user-ID bit, too: nobody else may execute them.
+	// All files of the image are the caller's, those with the set-user-ID bit, too: nobody else may
+	// execute them.
 	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}

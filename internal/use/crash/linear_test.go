@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// namesLog is what a program does that creates files and renames them. It syncs none, or each and the directory, or the directory at the end.
+// namesLog is what a program does that creates files and renames them. It syncs none, or each and
+// the directory, or the directory at the end.
 func namesLog(files int, sync string) (log []*disk.Op) {
 	add := func(op disk.Op) { log = append(log, &op) }
 	const dir = 1
@@ -33,7 +34,8 @@ func namesLog(files int, sync string) (log []*disk.Op) {
 	return log
 }
 
-// writesLog is what a program does that writes a file of so many pages, one after the other, and syncs it after each 16 of them, or never.
+// writesLog is what a program does that writes a file of so many pages, one after the other, and
+// syncs it after each 16 of them, or never.
 func writesLog(pages int, sync string) (log []*disk.Op) {
 	add := func(op disk.Op) { log = append(log, &op) }
 	const page = 4096
@@ -48,11 +50,13 @@ func writesLog(pages int, sync string) (log []*disk.Op) {
 	return log
 }
 
-// cost is what it takes to form all images of a log, and to look at them where there is no checker: user time, allocations and bytes.
+// cost is what it takes to form all images of a log, and to look at them where there is no checker:
+// user time, allocations and bytes.
 type cost struct{ seconds, allocations, bytes float64 }
 
 func costOf(t testing.TB, log []*disk.Op, m disk.Model, most int) (c cost, images int) {
-	// Points are judged by goroutines of their own, which have nothing to do: one processor has all the work.
+	// Points are judged by goroutines of their own, which have nothing to do: one processor has all
+	// the work.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	runtime.GC()
 	var before, after runtime.MemStats
@@ -81,7 +85,8 @@ var logs = map[string]func(n int) []*disk.Op{
 	"pages-synced":     func(n int) []*disk.Op { return writesLog(n, "each") },
 }
 
-// TestLinear: with eight times as many names, or pages, an image costs about as much. Were all looked at again, it would cost eight times as much.
+// TestLinear: with eight times as many names, or pages, an image costs about as much. Were all
+// looked at again, it would cost eight times as much.
 func TestLinear(t *testing.T) {
 	const small, large = 100, 8 * 100
 	for name, log := range logs {
@@ -106,7 +111,8 @@ func TestLinear(t *testing.T) {
 	}
 }
 
-// BenchmarkForming forms all images of logs of three sizes, and of files of 5 to 40 MB. Each image takes about as long.
+// BenchmarkForming forms all images of logs of three sizes, and of files of 5 to 40 MB. Each image
+// takes about as long.
 func BenchmarkForming(b *testing.B) {
 	for _, c := range []struct {
 		log   string

@@ -20,8 +20,8 @@ var looks = func() (all [512]func(*call)) {
 			all[n] = look
 		}
 	}
-	// What acts on the caller, on its memory, on other processes and the clock, and on what is open: that was seen when it was opened. Files from
-	// elsewhere are the same for all images.
+	// What acts on the caller, on its memory, on other processes and the clock, and on what is
+	// open: that was seen when it was opened. Files from elsewhere are the same for all images.
 	set(func(*call) {},
 		unix.SYS_READ, unix.SYS_READV, unix.SYS_PREAD64, unix.SYS_PREADV, unix.SYS_PREADV2, unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_PWRITE64, unix.SYS_PWRITEV,
 		unix.SYS_PWRITEV2, unix.SYS_CLOSE, unix.SYS_CLOSE_RANGE, unix.SYS_FSTAT, unix.SYS_FSTATFS, unix.SYS_LSEEK, unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_SENDFILE,
@@ -54,7 +54,8 @@ var looks = func() (all [512]func(*call)) {
 	set(func(c *call) { c.named(c.at(0), false) }, unix.SYS_LCHOWN, unix.SYS_READLINK, unix.SYS_MKDIR, unix.SYS_MKNOD)
 	set(func(c *call) { c.named(c.atDir(0, 1), false) }, unix.SYS_READLINKAT, unix.SYS_MKDIRAT, unix.SYS_MKNODAT)
 	set(func(c *call) { c.named(c.atDir(0, 1), true) }, unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2)
-	set(func(c *call) { c.statted(c.atDir(0, 1), true) }, unix.SYS_FCHMODAT, unix.SYS_FUTIMESAT) // which file it is others may see by another name
+	// which file it is others may see by another name
+	set(func(c *call) { c.statted(c.atDir(0, 1), true) }, unix.SYS_FCHMODAT, unix.SYS_FUTIMESAT)
 	set(func(c *call) { c.statted(c.atDir(0, 1), true); c.statted(c.atDir(0, 1), false) }, unix.SYS_FCHOWNAT, unix.SYS_FCHMODAT2)
 	set(func(c *call) { // without a path it is about what is open
 		if c.args[1] != 0 {
@@ -117,7 +118,9 @@ var looks = func() (all [512]func(*call)) {
 	}, unix.SYS_SENDTO)
 	set((*call).bound, unix.SYS_BIND)
 	set((*call).connected, unix.SYS_CONNECT)
-	set(func(c *call) { // its length is a directory's path, which is the same for all images, but for what the checker has made of it
+	// its length is a directory's path, which is the same for all images, but for what the checker
+	// has made of it
+	set(func(c *call) {
 	}, unix.SYS_GETCWD)
 	return all
 }()
@@ -166,7 +169,8 @@ func (c *call) opened(n named, flags uint64) {
 	case !inside || f == nil:
 	case f.directory():
 		c.saw(listOf, at)
-	case flags&unix.O_TRUNC == 0 || flags&unix.O_PATH != 0: // what is open as a path may be opened again by /proc
+	// what is open as a path may be opened again by /proc
+	case flags&unix.O_TRUNC == 0 || flags&unix.O_PATH != 0:
 		c.saw(dataOf, at)
 	}
 }
@@ -226,7 +230,8 @@ func (c *call) removed(n named) {
 	}
 }
 
-// whole: what it stands for gets another name, or makes room for that: all of it is seen, with all that is below.
+// whole: what it stands for gets another name, or makes room for that: all of it is seen, with all
+// that is below.
 func (c *call) whole(n named) {
 	if at, f, inside := c.named(n, false); inside {
 		c.saw(treeOf, at)
@@ -261,7 +266,8 @@ func (c *call) bound() {
 	c.resolve(name, false)
 }
 
-// connected: who answers may have seen anything, unless the checker has made the socket in the image.
+// connected: who answers may have seen anything, unless the checker has made the socket in the
+// image.
 func (c *call) connected() {
 	name, foreign := c.address()
 	if foreign {

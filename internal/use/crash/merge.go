@@ -15,11 +15,13 @@ import (
 type placeKind uint8
 
 const (
-	nameOf placeKind = iota // what a name stands for: its type, mode, owner and target, or that it is none
-	statOf                  // what stat says besides; of times that of modification, and not of a directory; no numbers
-	dataOf                  // the bytes of a file
-	listOf                  // the names in a directory, and of which type each is
-	treeOf                  // all of it, with all that is below
+	// what a name stands for: its type, mode, owner and target, or that it is none
+	nameOf placeKind = iota
+	// what stat says besides; of times that of modification, and not of a directory; no numbers
+	statOf
+	dataOf // the bytes of a file
+	listOf // the names in a directory, and of which type each is
+	treeOf // all of it, with all that is below
 )
 
 // place is something of an image that a checker may look at, by a path from the home without links.
@@ -102,8 +104,9 @@ func (s *sight) linked() map[uint64][]string {
 	return s.links
 }
 
-// merged are runs of a checker by what they have seen, so that an image is known that another one was like wherever the checker has looked. A
-// node is what has been seen so far; most have one place that is looked at next.
+// merged are runs of a checker by what they have seen, so that an image is known that another one
+// was like wherever the checker has looked. A node is what has been seen so far; most have one
+// place that is looked at next.
 type merged struct {
 	mu    sync.Mutex
 	roots map[string]*branch // by what the checker is told
@@ -125,7 +128,8 @@ type fork struct {
 // worthwhile is how many runs are watched before it counts whether images are known.
 const worthwhile = 64
 
-// watching reports whether runs are to be watched: they take longer then. It is given up when few images are known by it.
+// watching reports whether runs are to be watched: they take longer then. It is given up when few
+// images are known by it.
 func (m *merged) watching() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

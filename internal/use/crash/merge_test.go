@@ -88,7 +88,8 @@ func drawTree(t *rapid.T, like *tree) *tree {
 	return newTree(root)
 }
 
-// TestMerged: what is not run because another image is the same wherever the checker looks would have come to the same.
+// TestMerged: what is not run because another image is the same wherever the checker looks would
+// have come to the same.
 func TestMerged(t *testing.T) {
 	found, runs := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
@@ -143,7 +144,8 @@ func TestMerged(t *testing.T) {
 	}
 }
 
-// TestTimesMatter: where the checker looks at a file's time of modification, images with another one are not the same.
+// TestTimesMatter: where the checker looks at a file's time of modification, images with another
+// one are not the same.
 func TestTimesMatter(t *testing.T) {
 	image := func(modify int64) *tree {
 		root, top, d := draftDirectory(), draftDirectory(), draftDirectory()
@@ -177,7 +179,8 @@ func TestTimesMatter(t *testing.T) {
 	}
 }
 
-// TestThread: the thread on which checkers are watched has no children but theirs, whatever Go's runtime has used it for.
+// TestThread: the thread on which checkers are watched has no children but theirs, whatever Go's
+// runtime has used it for.
 func TestThread(t *testing.T) {
 	tr, err := load("")
 	if err != nil {
@@ -223,7 +226,8 @@ func plain(s string) string {
 	return realTime.ReplaceAllString(strings.Join(strings.Fields(s), " "), "now")
 }
 
-// realTime are seconds as a checker sees them that has changed a file itself. Those of the files of images are of 2001.
+// realTime are seconds as a checker sees them that has changed a file itself. Those of the files of
+// images are of 2001.
 var realTime = regexp.MustCompile(`\b1[5-9][0-9]{8}\b`)
 
 // TestWatched: what single calls see, and what they may have seen.
@@ -269,7 +273,8 @@ func TestWatched(t *testing.T) {
 		if w.all != "" {
 			got = []string{"all"}
 		}
-		got = slices.DeleteFunc(got, func(s string) bool { return s == "stat ." }) // by which the shell finds out where it is
+		// by which the shell finds out where it is
+		got = slices.DeleteFunc(got, func(s string) bool { return s == "stat ." })
 		if strings.HasPrefix(want, "tree ") {
 			got = slices.DeleteFunc(got, func(s string) bool { return !strings.HasPrefix(s, "tree ") })
 		}
@@ -298,7 +303,8 @@ func TestWatchedEnds(t *testing.T) {
 		"(sh -c 'sleep " + mark + "' &) ; :":   "",
 		"trap 'exit 6' USR1; kill -USR1 $$; :": "exit status 6",
 		"exec sh -c 'exec sh -c \"exit 7\"'":   "exit status 7",
-		// Many that come and go: of a child is heard now before its parent has told of it, now behind.
+		// Many that come and go: of a child is heard now before its parent has told of it, now
+		// behind.
 		"i=0; while [ $i -lt 300 ]; do (:) & (: | :) & i=$((i+1)); done; wait; exit 8": "exit status 8",
 		"i=0; while [ $i -lt 50 ]; do (sleep 5 | sleep 5) & i=$((i+1)); done; exit 9":  "exit status 9",
 	} {

@@ -11,15 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// names are the entries of a directory, which do not change: a changed directory has others, which share most with them. They
-// are a tree in order of the names, of which each has a greater rank than what is below it. So equal ones have one form. nil are none.
+// names are the entries of a directory, which do not change: a changed directory has others, which
+// share most with them. They are a tree in order of the names, of which each has a greater rank
+// than what is below it. So equal ones have one form. nil are none.
 type names struct {
 	*member
 	left, right *names
 
-	size    int32 // entries
-	dirs    int32 // of them those of directories
-	several int32 // files that have several names, here and in what is below; each as often as it is there
+	size int32 // entries
+	dirs int32 // of them those of directories
+	// files that have several names, here and in what is below; each as often as it is there
+	several int32
 
 	// all is over all that is here and below, listed over names and types; when known.
 	known       bool
@@ -192,8 +194,8 @@ func (n *names) visit(yield func(string, *file) bool) bool {
 	return n == nil || n.left.visit(yield) && yield(n.name, n.file) && n.right.visit(yield)
 }
 
-// sum returns the hashes over all that there is of an entry, and over its name and type. Most of a changed tree has
-// entries that were there before.
+// sum returns the hashes over all that there is of an entry, and over its name and type. Most of a
+// changed tree has entries that were there before.
 func (e *member) sum() (own, told tally) {
 	if !e.summed {
 		b := e.file.sumAlone()
@@ -204,7 +206,8 @@ func (e *member) sum() (own, told tally) {
 	return e.own, e.told
 }
 
-// sums returns the hashes over all that is here and below, and over names and types. It is who forms images that finds them out, alone.
+// sums returns the hashes over all that is here and below, and over names and types. It is who
+// forms images that finds them out, alone.
 func (n *names) sums() (all, listed tally) {
 	if n == nil {
 		return tally{}, tally{}
@@ -220,7 +223,8 @@ func (n *names) sums() (all, listed tally) {
 	return n.all, n.listed
 }
 
-// differing yields the names that do not stand for the very same in two directories, with what they stand for there.
+// differing yields the names that do not stand for the very same in two directories, with what they
+// stand for there.
 func differing(a, b *names, yield func(name string, a, b *file)) {
 	switch {
 	case a == b:

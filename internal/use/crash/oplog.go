@@ -34,8 +34,8 @@ type oplog struct {
 	lines   [][]byte
 }
 
-// tell is what a checker may read of an image behind the operation at a place: all operations so far, and what of them
-// is lost.
+// tell is what a checker may read of an image behind the operation at a place: all operations so
+// far, and what of them is lost.
 func (l *oplog) tell(at int, lost []disk.Loss) (text []byte) {
 	for len(l.lines) <= at {
 		n := len(l.lines)

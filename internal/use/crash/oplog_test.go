@@ -12,7 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// TestTold: a checker knows what the program had said by the moment of the loss, and with Tell what is lost.
+// TestTold: a checker knows what the program had said by the moment of the loss, and with Tell what
+// is lost.
 func TestTold(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f"), []byte("old\n"), 0o644); err != nil {

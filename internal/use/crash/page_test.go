@@ -10,8 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// TestPage: the page has operations, lines behind what syncs, marks where images fail, and the image that lacks
-// least; it needs nothing from elsewhere, and names of files are text in it.
+// TestPage: the page has operations, lines behind what syncs, marks where images fail, and the
+// image that lacks least; it needs nothing from elsewhere, and names of files are text in it.
 func TestPage(t *testing.T) {
 	log := replace(true)
 	for _, op := range log {

@@ -220,7 +220,8 @@ func (r *Result) describe(p func(format string, args ...any), f *Failure, most i
 	}
 }
 
-// Progress says how far it is, and about how long the rest takes: as long for each operation as before.
+// Progress says how far it is, and about how long the rest takes: as long for each operation as
+// before.
 func (r *Result) Progress() string {
 	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(), r.Distinct, r.Failed)
 	if took := time.Since(r.began); r.Judged > 0 && r.Judged < r.Operations && took > time.Second {

@@ -17,8 +17,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// Record runs the one node of a spec, and returns what it did to its files, and its steps. Files of the run go to the directory
-// out. command: the spec was made of a command line. r is not nil when nothing can be said of the files, and the report says why.
+// Record runs the one node of a spec, and returns what it did to its files, and its steps. Files of
+// the run go to the directory out. command: the spec was made of a command line. r is not nil when
+// nothing can be said of the files, and the report says why.
 func Record(ctx context.Context, s *spec.Spec, o system.Options, out string, command bool) (ops []*disk.Op, steps []ariadne.Step, r *record.Report, err error) {
 	var log *disk.Log
 	opts := run.Options{Out: out, System: o, OnStep: func(s ariadne.Step) { steps = append(steps, s) }}
@@ -51,7 +52,8 @@ func Record(ctx context.Context, s *spec.Spec, o system.Options, out string, com
 	return log.Ops(), steps, nil, nil
 }
 
-// commandFailed says how a command ended of which no images are formed, what it wrote last, and what is to be known besides.
+// commandFailed says how a command ended of which no images are formed, what it wrote last, and
+// what is to be known besides.
 func commandFailed(how string, said, notes []string) error {
 	text := "the command failed: " + how
 	if said = said[max(len(said)-maxSaid, 0):]; len(said) > 1 || len(said) == 1 && !strings.HasSuffix(how, said[0]) {

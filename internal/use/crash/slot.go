@@ -15,18 +15,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// slot is a directory in which one image after the other lies. It costs as much to put the next one there as it is different
-// from the one before, besides a look at each file.
+// slot is a directory in which one image after the other lies. It costs as much to put the next one
+// there as it is different from the one before, besides a look at each file.
 //
-// What a checker has done to an image never gets into the next one. A file stays only if nobody can have changed it: stat shows what
-// it showed (but that it was read), and its inode was not opened to be written (inotify, which tells of opening by whatever name),
-// nor is it now (a lease can be taken). Every other one is removed and written anew, and so are files that have several names.
+// What a checker has done to an image never gets into the next one. A file stays only if nobody can
+// have changed it: stat shows what it showed (but that it was read), and its inode was not opened
+// to be written (inotify, which tells of opening by whatever name), nor is it now (a lease can be
+// taken). Every other one is removed and written anew, and so are files that have several names.
 // Where any of this cannot be found out all are.
 type slot struct {
 	dir    string
 	notify int // an inotify instance, or -1
 	root   *placed
-	// Of what is watched: the files, and those that may have been opened or changed since they were put there.
+	// Of what is watched: the files, and those that may have been opened or changed since they were
+	// put there.
 	watched map[int32]*placed
 	lost    bool // not all is known of that
 }
@@ -164,7 +166,8 @@ type update struct {
 	done    int               // directories
 }
 
-// kept reports whether a file is as it was put there: nobody has changed it, or can still do so. read: somebody may have read it.
+// kept reports whether a file is as it was put there: nobody has changed it, or can still do so.
+// read: somebody may have read it.
 func (p *slot) kept(name string, was *placed) (kept, read bool) {
 	if was == nil || was.changed {
 		return false, false
@@ -296,7 +299,8 @@ func (u *update) directory(name string, was *placed, f *file) error {
 	if was.watch == 0 {
 		u.watch(name, was, unix.IN_ATTRIB|unix.IN_ONLYDIR)
 	}
-	if u.done++; u.done%64 == 0 && u.notify >= 0 { // what is heard of this does not count, but would come to be too much
+	// what is heard of this does not count, but would come to be too much
+	if u.done++; u.done%64 == 0 && u.notify >= 0 {
 		u.hear()
 	}
 	return nil
@@ -312,7 +316,8 @@ func namesIn(name string) ([]string, error) {
 	return d.Readdirnames(-1)
 }
 
-// settle gives a file that is there its mode and its times, last of all, and notes how it was put there.
+// settle gives a file that is there its mode and its times, last of all, and notes how it was put
+// there.
 func (u *update) settle(name string, now *placed, f *file) (err error) {
 	if f.attr.Mode&unix.S_IFMT != unix.S_IFLNK {
 		if err := unix.Chmod(name, f.attr.Mode&0o7777); err != nil {
@@ -327,7 +332,8 @@ func (u *update) settle(name string, now *placed, f *file) (err error) {
 	return err
 }
 
-// watch has it told what happens to a file. A file of which nobody can tell is written anew each time.
+// watch has it told what happens to a file. A file of which nobody can tell is written anew each
+// time.
 func (u *update) watch(name string, f *placed, what uint32) {
 	if u.notify < 0 {
 		return

@@ -21,7 +21,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/checker"
 )
 
-// shown is all that stat and reading show of what is in a directory, but what depends on the moment.
+// shown is all that stat and reading show of what is in a directory, but what depends on the
+// moment.
 func shown(t *testing.T, dir string) (all []string) {
 	t.Helper()
 	first := map[uint64]string{}
@@ -132,7 +133,8 @@ func symbolic(target string) file {
 	return file{attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, target: target}
 }
 
-// tampering is what checkers may do to an image. Each command is given a path of a file, and a number.
+// tampering is what checkers may do to an image. Each command is given a path of a file, and a
+// number.
 var tampering = map[string]string{
 	"write":      `printf x >> "$f"`,
 	"overwrite":  `printf x | dd of="$f" conv=notrunc 2>/dev/null; touch -r /proc/self/exe "$f"`,
@@ -169,7 +171,8 @@ os.rename("../left", "../leaves")
 while os.path.exists("../leaves"): m[0:1] = b"m"; time.sleep(0.0001)' "$f"; for i in 1 2 3 4 5 6 7 8 9; do test -e ../leaves && break; sleep 0.1; done`,
 }
 
-// TestNothingLeaks: whatever a checker does to an image, the next one is what it is in a directory of its own.
+// TestNothingLeaks: whatever a checker does to an image, the next one is what it is in a directory
+// of its own.
 func TestNothingLeaks(t *testing.T) {
 	commands := slices.Sorted(maps.Keys(tampering))
 	replaced, kept := 0, 0
@@ -229,7 +232,8 @@ func TestNothingLeaks(t *testing.T) {
 	}
 }
 
-// TestEachTampering: likewise, one thing that a checker may do after the other, to a file and to a directory.
+// TestEachTampering: likewise, one thing that a checker may do after the other, to a file and to a
+// directory.
 func TestEachTampering(t *testing.T) {
 	root, node, sub := draftDirectory(), draftDirectory(), draftDirectory()
 	root.names[home[1:]], node.names["sub"] = node, sub
@@ -269,8 +273,8 @@ func TestEachTampering(t *testing.T) {
 	}
 }
 
-// inMemory makes a directory where images are put if they can be: stores through a mapping that was read before do not change a file's times
-// there.
+// inMemory makes a directory where images are put if they can be: stores through a mapping that was
+// read before do not change a file's times there.
 func inMemory(t *testing.T) string {
 	dir, err := os.MkdirTemp("/dev/shm", "ariadne-test-")
 	if err != nil {
@@ -294,7 +298,8 @@ func inodes(t *testing.T, dir string) map[string]uint64 {
 	return all
 }
 
-// TestSlotCost: the next image costs no more calls than there are files, and writes no more than is different.
+// TestSlotCost: the next image costs no more calls than there are files, and writes no more than is
+// different.
 func TestSlotCost(t *testing.T) {
 	root, node := draftDirectory(), draftDirectory()
 	root.names[home[1:]] = node
@@ -328,7 +333,8 @@ func TestSlotCost(t *testing.T) {
 		if n := written() - before; round > 0 && n > 4*chunkSize {
 			t.Errorf("round %d: %d bytes were written for one that is different in 3", round, n)
 		}
-		if b, err := os.ReadFile(filepath.Join(dir, "large")); err != nil || len(b) != size { // as a checker does
+		// as a checker does
+		if b, err := os.ReadFile(filepath.Join(dir, "large")); err != nil || len(b) != size {
 			t.Fatal(len(b), err)
 		}
 	}

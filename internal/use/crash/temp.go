@@ -19,8 +19,8 @@ chmod -R u+rwX -- "$1"
 rm -rf -- "$1"`
 
 // TempDir makes a directory for images, in memory if there is room for it. A process of its own
-// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed: no files, and no checkers
-// or what these have started.
+// waits for remove, or for Ariadne's end, so nothing stays behind when Ariadne is killed: no files,
+// and no checkers or what these have started.
 func TempDir() (dir string, remove func(), err error) {
 	where := ""
 	var st unix.Statfs_t

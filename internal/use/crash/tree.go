@@ -22,17 +22,19 @@ import (
 // home is where a node has its files.
 const home = "/node"
 
-// tree is the files of a node in memory: those that its directory held, and what operations have made
-// of them. It costs as much to get a tree of an image as the image is different, for trees share what is the same in them.
+// tree is the files of a node in memory: those that its directory held, and what operations have
+// made of them. It costs as much to get a tree of an image as the image is different, for trees
+// share what is the same in them.
 type tree struct {
 	root *file
-	// Of one that operations are applied to, all files by their own numbers, as they are now, and these by the numbers of operations.
+	// Of one that operations are applied to, all files by their own numbers, as they are now, and
+	// these by the numbers of operations.
 	files map[uint64]*file
 	known map[uint64]uint64
 }
 
-// file is an inode, as it is at some time: it does not change. Of a changed one there is another version, and so is of all directories above
-// it.
+// file is an inode, as it is at some time: it does not change. Of a changed one there is another
+// version, and so is of all directories above it.
 type file struct {
 	id     uint64 // the same in all versions, 0 the root's
 	attr   disk.Attr
@@ -40,7 +42,8 @@ type file struct {
 	names  *names   // of a directory
 	data   *content // of a regular file
 	target string   // of a symbolic link
-	// xattrs are its extended attributes; the map is not changed. Nodes are given copies of files without any.
+	// xattrs are its extended attributes; the map is not changed. Nodes are given copies of files
+	// without any.
 	xattrs map[string]string
 	links  []link // its names, also in directories that have none
 	summed bool   // alone is known
@@ -53,7 +56,8 @@ type link struct {
 	name string
 }
 
-// draft is a file that is to be put into a tree, with what is below it. One that is there twice has two names.
+// draft is a file that is to be put into a tree, with what is below it. One that is there twice has
+// two names.
 type draft struct {
 	file
 	names map[string]*draft
@@ -132,7 +136,8 @@ func (f *file) leads() bool {
 	return f.attr.Mode&unix.S_IFMT == unix.S_IFLNK
 }
 
-// load reads a directory, which a node finds as its home. The files have the times that the node sees.
+// load reads a directory, which a node finds as its home. The files have the times that the node
+// sees.
 func load(dir string) (*tree, error) {
 	root := draftDirectory()
 	home := home[1:]
@@ -295,7 +300,8 @@ func (e *edit) within(name string) (dir uint64) {
 	return dir
 }
 
-// done makes the new versions of all files that change, and of the directories above them, and returns that of the root.
+// done makes the new versions of all files that change, and of the directories above them, and
+// returns that of the root.
 func (e *edit) done() *file {
 	inside := map[uint64]map[string]uint64{} // by directory: names of what changes
 	list := slices.AppendSeq(slices.Collect(maps.Keys(e.changed)), maps.Keys(e.entries))
@@ -328,7 +334,8 @@ func (e *edit) done() *file {
 				f.names = f.names.remove(name)
 			}
 		}
-		for name, child := range inside[id] { // also what got a name: its own list of names has changed
+		// also what got a name: its own list of names has changed
+		for name, child := range inside[id] {
 			f.names = f.names.set(name, version(child))
 		}
 		return f
@@ -444,7 +451,8 @@ func (t *tree) clone() *tree {
 	return &tree{t.root, maps.Clone(t.files), map[uint64]uint64{}}
 }
 
-// with returns the files as they are in an image; those outside, by their paths, are as they are now. Nothing can be applied to them.
+// with returns the files as they are in an image; those outside, by their paths, are as they are
+// now. Nothing can be applied to them.
 func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 	e := t.edit()
 	if err := i.Apply(imaged{e}); err != nil {
@@ -460,7 +468,8 @@ func (t *tree) with(i *disk.Image, outside []string) (*tree, error) {
 	return &tree{root: e.done()}, nil
 }
 
-// imaged is the files of an edit to which an image is applied. All inodes of the log are there, also those without a name.
+// imaged is the files of an edit to which an image is applied. All inodes of the log are there,
+// also those without a name.
 type imaged struct{ *edit }
 
 // inode is the version that changes of an inode of the log.
@@ -566,7 +575,8 @@ func (f *file) linked() map[uint64][]string {
 	return all
 }
 
-// sumAlone is likewise, but does not say of which files there are several names. It is known once somebody has asked.
+// sumAlone is likewise, but does not say of which files there are several names. It is known once
+// somebody has asked.
 func (f *file) sumAlone() sum {
 	if !f.summed {
 		b := []byte(f.attributes())

@@ -16,11 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// watch finds out what a checker, with all that it starts, may have learnt of an image: it does the same on each other image that is
-// the same at these places. It stops the checker at each system call (ptrace), at whose entry the paths among its arguments are looked up
-// in the image as it was in the beginning. What the checker itself has changed since is a function of what it has seen before; files
-// that it moves count as seen as a whole, so they may be looked at by their new names. Files that are opened count as read as
-// a whole, directories as listed. After a call that is not known here everything has been seen.
+// watch finds out what a checker, with all that it starts, may have learnt of an image: it does the
+// same on each other image that is the same at these places. It stops the checker at each system
+// call (ptrace), at whose entry the paths among its arguments are looked up in the image as it was
+// in the beginning. What the checker itself has changed since is a function of what it has seen
+// before; files that it moves count as seen as a whole, so they may be looked at by their new
+// names. Files that are opened count as read as a whole, directories as listed. After a call that
+// is not known here everything has been seen.
 type watch struct {
 	images []string        // where it is, without links on the way: by any of these paths
 	shown  []sandbox.Shown // what else the checker finds elsewhere than this process does
@@ -58,8 +60,9 @@ func (w *watch) real(name string) string {
 // wnothread is __WNOTHREAD: children of this thread alone.
 const wnothread = 0x20000000
 
-// follow lets a process that was started to be traced run to its end, and says how it has ended. Of all that it has started
-// nothing is left then. It is killed when ctx ends. The caller's thread has no other children.
+// follow lets a process that was started to be traced run to its end, and says how it has ended. Of
+// all that it has started nothing is left then. It is killed when ctx ends. The caller's thread has
+// no other children.
 func (w *watch) follow(ctx context.Context, pid int) (status syscall.WaitStatus, err error) {
 	handle, err := unix.PidfdOpen(pid, 0)
 	if err != nil {
@@ -118,7 +121,8 @@ func (w *watch) loop(pid int) (status syscall.WaitStatus, err error) {
 		default:
 			signal = w.stopped(tid, s)
 		}
-		unix.PtraceSyscall(tid, signal) // it fails when the thread was killed meanwhile, which then ends
+		// it fails when the thread was killed meanwhile, which then ends
+		unix.PtraceSyscall(tid, signal)
 	}
 }
 
@@ -256,7 +260,8 @@ func (c *call) from(dirfd uint64) string {
 	return dir
 }
 
-// path is what a call names, seen from the root. An empty path means what is open, which was seen then, or the working directory.
+// path is what a call names, seen from the root. An empty path means what is open, which was seen
+// then, or the working directory.
 func (c *call) path(dirfd, at uint64) (name string, ok bool) {
 	if name, ok = c.text(at); !ok || name == "" && int32(dirfd) != unix.AT_FDCWD {
 		return "", false
@@ -274,8 +279,8 @@ func (c *call) path(dirfd, at uint64) (name string, ok bool) {
 // maxLinks is how many links Linux follows in a path.
 const maxLinks = 40
 
-// resolve looks a path from the root up, and notes what of the image is seen on the way. follow: also a link that is last. inside: it
-// ends in the image, where f was at first, or nothing.
+// resolve looks a path from the root up, and notes what of the image is seen on the way. follow:
+// also a link that is last. inside: it ends in the image, where f was at first, or nothing.
 func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bool) {
 	rest, links := strings.Split(name, "/"), 0
 	follow = follow || strings.HasSuffix(name, "/")
@@ -294,7 +299,8 @@ func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bo
 		target := ""
 		if at, inside := w.below(dir); inside {
 			f := w.find(at)
-			if f == nil || !f.directory() { // the call fails, or is about what the checker has made there
+			// the call fails, or is about what the checker has made there
+			if f == nil || !f.directory() {
 				return "", nil, false
 			}
 			w.saw(nameOf, "")

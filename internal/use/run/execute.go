@@ -18,7 +18,8 @@ import (
 // way is how an execution is to go.
 type way struct {
 	by strategy.Explorer
-	// onward, when not nil, is by: its execution has no limits, and says itself what it has come to.
+	// onward, when not nil, is by: its execution has no limits, and says itself what it has come
+	// to.
 	onward *replay.Onward
 	space  *space.Space // nil: of nodes that live
 	watch  func(ariadne.Step)

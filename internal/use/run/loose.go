@@ -35,7 +35,8 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (
 	})
 }
 
-// sameGoal reports whether violations of a kind are of the same goal. How long it was waited for is no matter.
+// sameGoal reports whether violations of a kind are of the same goal. How long it was waited for is
+// no matter.
 func sameGoal(kind, a, b string) bool {
 	return property.IsLiveness(kind) && property.Masked(kind, a) == property.Masked(kind, b)
 }

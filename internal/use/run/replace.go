@@ -11,7 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
-// sooner tries the trace with messages that are less late: what would make one later is left for the natural event.
+// sooner tries the trace with messages that are less late: what would make one later is left for
+// the natural event.
 func (s *shrinking) sooner(ctx context.Context) error {
 	for most := ariadne.Time(time.Second); most < s.size.Late && ctx.Err() == nil; most *= 2 {
 		l, w := looseWay(s.system, s.trace)
@@ -46,7 +47,8 @@ const (
 	mostLiving     = 20  // likewise, where nodes live
 )
 
-// oneFault tries, where there are many deviations, the natural schedule with one fault in their place.
+// oneFault tries, where there are many deviations, the natural schedule with one fault in their
+// place.
 func (s *shrinking) oneFault(ctx context.Context) error {
 	if s.size.Deviations < manyDeviations || property.IsLiveness(s.wanted.Violation.Kind) || s.system.Rules.Faults.None() {
 		return nil

@@ -55,8 +55,8 @@ func (backwards) Next(p *space.Path) (event int, ok bool) {
 }
 func (backwards) End(*space.Path, strategy.End) error { return nil }
 
-// TestOneFaultInsteadOfManyDeviations: a violation that was found by messages in reverse comes of one duplicate, too,
-// which is easier to follow.
+// TestOneFaultInsteadOfManyDeviations: a violation that was found by messages in reverse comes of
+// one duplicate, too, which is easier to follow.
 func TestOneFaultInsteadOfManyDeviations(t *testing.T) {
 	s := systemtest.Spec(t, 2, 0)
 	s.Faults = worldtest.Faults("duplicate", 1)

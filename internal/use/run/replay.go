@@ -19,8 +19,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Replay follows the trace at path, verifying each step unless it is to be loose. s may be nil: the spec
-// is then read from where the trace says.
+// Replay follows the trace at path, verifying each step unless it is to be loose. s may be nil: the
+// spec is then read from where the trace says.
 func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*record.Report, error) {
 	if o.Loose {
 		return replayLoosely(ctx, s, path, &o)

@@ -42,7 +42,8 @@ type Shrunk struct {
 	Used     system.Used
 	From, To record.Size
 	Tried    int // executions
-	// Path is the execution, of which goal Goal is not live at its end, if the violation is of that kind; else nil.
+	// Path is the execution, of which goal Goal is not live at its end, if the violation is of that
+	// kind; else nil.
 	Path *space.Path
 	Goal int
 }
@@ -52,22 +53,25 @@ type Shrinking struct {
 	Limit time.Duration // of real time
 	// Late is how late a message is at most in the execution that is to be shrunk.
 	Late ariadne.Time
-	// Space, when not nil, is that of frozen nodes: what executions have in common is then done once. The
-	// goroutine's thread is the place of these nodes.
+	// Space, when not nil, is that of frozen nodes: what executions have in common is then done
+	// once. The goroutine's thread is the place of these nodes.
 	Space *space.Space
-	// Critical, when not 0, is the step of the trace behind which what must happen can happen no more: that it then goes on by the natural schedule is tried first.
+	// Critical, when not 0, is the step of the trace behind which what must happen can happen no
+	// more: that it then goes on by the natural schedule is tried first.
 	Critical int
 	// Bound is how many steps behind it are enough to suspect that; with Critical.
 	Bound int
-	// IsDead is asked of a smaller execution in which something has not happened yet that must, and may be nil where no violation
-	// is of that kind. It reports whether no execution that begins so is live.
+	// IsDead is asked of a smaller execution in which something has not happened yet that must, and
+	// may be nil where no violation is of that kind. It reports whether no execution that begins so
+	// is live.
 	IsDead func(ctx context.Context, p *space.Path, goal int) (bool, error)
 }
 
-// Shrink looks for executions that end in the violation of a trace and cost less (record.Size), by leaving out some of
-// its deviations (delta debugging), until none can be left out, and by having losses of power leave more, until the time
-// is up. It tries before with messages that are less late, and where many deviations remain, whether one fault in their
-// place does the same. nil: there is none. It works on the thread of the goroutine.
+// Shrink looks for executions that end in the violation of a trace and cost less (record.Size), by
+// leaving out some of its deviations (delta debugging), until none can be left out, and by having
+// losses of power leave more, until the time is up. It tries before with messages that are less
+// late, and where many deviations remain, whether one fault in their place does the same. nil:
+// there is none. It works on the thread of the goroutine.
 func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) (*Shrunk, error) {
 	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t, o.Late), until: time.Now().Add(o.Limit)}
 	s.from = s.size
@@ -236,8 +240,8 @@ func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step))
 	return true, nil
 }
 
-// alike reports whether a violation is that of a trace: of the same kind and node, with the same message but for its
-// numbers, or of the same property.
+// alike reports whether a violation is that of a trace: of the same kind and node, with the same
+// message but for its numbers, or of the same property.
 func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
 	node := ""
 	if v.Node != ariadne.NoNode {

@@ -27,8 +27,8 @@ type Varied struct {
 	Doubts []string
 }
 
-// Vary executes a system once for each case, and tells done what came of it. Nothing of it is recorded. It ends with the
-// first error of done, and early when ctx ends.
+// Vary executes a system once for each case, and tells done what came of it. Nothing of it is
+// recorded. It ends with the first error of done, and early when ctx ends.
 func Vary(ctx context.Context, s *spec.Spec, o system.Options, cases []Case, done func(n int, v *Varied) error) error {
 	y, err := system.Open(ctx, s, o)
 	if err != nil {

@@ -18,8 +18,8 @@ type Hunt struct {
 	Time  time.Duration // real time, at most; 0: no limit
 }
 
-// Critical looks for the critical transition of a trace at whose end something has not happened that must: the step behind which it never does. The session
-// stands behind the line afterwards.
+// Critical looks for the critical transition of a trace at whose end something has not happened
+// that must: the step behind which it never does. The session stands behind the line afterwards.
 func (s *Session) Critical(ctx context.Context, o Hunt) (*record.Goal, error) {
 	if s.stuck == 0 {
 		return nil, errors.New("the trace is not one of something that must happen and does not: it has no critical transition")

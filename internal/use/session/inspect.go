@@ -23,8 +23,8 @@ type Node struct {
 	Steps    int               `json:"steps"` // of its own
 	Logs     []ariadne.LogLine `json:"-"`
 	Refusals []ariadne.Refusal `json:"refusals,omitempty"`
-	// Shown is the last line that each of the spec's rules of protocol states (states) found, or what the node exposes of
-	// what it is about, by rule; "": none.
+	// Shown is the last line that each of the spec's rules of protocol states (states) found, or
+	// what the node exposes of what it is about, by rule; "": none.
 	Shown []string `json:"shown,omitempty"`
 	// Inside is what it looks like from within; nil: it has not been switched on, or is of a
 	// kind that cannot be looked into (inspect.Machine).
@@ -44,8 +44,8 @@ func (s *Session) Node(id ariadne.NodeID) (n Node, err error) {
 	return n, err
 }
 
-// Visit lends f the inside of a node where the session stands. f is not called when the node has not been switched on, or is of
-// a kind that cannot be looked into.
+// Visit lends f the inside of a node where the session stands. f is not called when the node has
+// not been switched on, or is of a kind that cannot be looked into.
 func (s *Session) Visit(id ariadne.NodeID, f func(inspect.Machine) error) error {
 	return s.look(id, func() error { return s.visit(id, f) })
 }

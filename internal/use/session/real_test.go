@@ -202,7 +202,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// peek reads what a machine is said to have: programs in memory where threads stand in code, and files.
+// peek reads what a machine is said to have: programs in memory where threads stand in code, and
+// files.
 func peek(m inspect.Machine, v *inspect.View) error {
 	for _, p := range v.Processes {
 		if p.Zombie {
@@ -293,7 +294,8 @@ func text(nodes []session.Node) string {
 	return b.String()
 }
 
-// TestCancelReal: a step of real processes that does not end by itself is cancelled where it is, and can be tried again.
+// TestCancelReal: a step of real processes that does not end by itself is cancelled where it is,
+// and can be tried again.
 func TestCancelReal(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "spin.yaml")
 	text := `name: spin

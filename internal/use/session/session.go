@@ -16,9 +16,9 @@
 // gone to get there, and as in an execution of nothing but these. A session that fails to move
 // stands where it stood.
 //
-// Methods may be called from any goroutine. Those that move the session or look into a node come one after the other, on the
-// thread on which the nodes live. All others read the State that the last move left, and never wait. Cancel ends what is under
-// way.
+// Methods may be called from any goroutine. Those that move the session or look into a node come
+// one after the other, on the thread on which the nodes live. All others read the State that the
+// last move left, and never wait. Cancel ends what is under way.
 //
 // Read next: session.go, state.go, open.go, inspect.go, example_test.go.
 package session
@@ -60,8 +60,8 @@ type Session struct {
 	taken    []taken  // the steps of path; a State shares its beginning
 	line     []string // stable names of the steps, those that are taken first
 	expected []trace.Step
-	// stuck is the number of steps of a trace at whose end something has not happened that must, or 0, and goal which: it goes on behind
-	// the end of the clients.
+	// stuck is the number of steps of a trace at whose end something has not happened that must, or
+	// 0, and goal which: it goes on behind the end of the clients.
 	stuck, goal int
 }
 
@@ -175,7 +175,8 @@ func (s *Session) say(what string) {
 	}
 }
 
-// Cancel ends the move or look that is under way, if there is one: its error is ErrCancelled. What waits for it goes on.
+// Cancel ends the move or look that is under way, if there is one: its error is ErrCancelled. What
+// waits for it goes on.
 func (s *Session) Cancel() {
 	if t := s.turn.Load(); t.cancel != nil {
 		t.cancel()
@@ -188,7 +189,8 @@ func (s *Session) interrupt() <-chan struct{} { return s.turn.Load().ctx.Done() 
 // cancelled reports whether what is under way is to end.
 func (s *Session) cancelled() bool { return s.turn.Load().ctx.Err() != nil }
 
-// restore lets the session go back to where it stood after a move has failed: Cancel does not end that.
+// restore lets the session go back to where it stood after a move has failed: Cancel does not end
+// that.
 func (s *Session) restore() { s.turn.Store(&turn{ctx: s.ctx}) }
 
 // Now is the session where the last move has left it, and what is under way.

@@ -71,7 +71,8 @@ func compare(t *testing.T, s *session.Session, sp *spec.Spec, o system.Options) 
 		t.Fatalf("%d steps, a fresh execution has %d", len(got), len(want))
 	}
 	for i := range got {
-		want[i].Output.CallTrace, want[i].Output.Files = nil, nil // which nodes that live tell besides
+		// which nodes that live tell besides
+		want[i].Output.CallTrace, want[i].Output.Files = nil, nil
 		if !reflect.DeepEqual(got[i], want[i]) {
 			t.Fatalf("step %d is\n%+v\nand in a fresh execution\n%+v", i+1, got[i], want[i])
 		}
@@ -407,7 +408,8 @@ func TestReadersDoNotWait(t *testing.T) {
 	}
 }
 
-// TestCancelOnTheWay: a session that is to follow a trace and is cancelled on the way stands where it stood.
+// TestCancelOnTheWay: a session that is to follow a trace and is cancelled on the way stands where
+// it stood.
 func TestCancelOnTheWay(t *testing.T) {
 	sp, g := systemtest.Spec(t, 2, 1, 0), newGate()
 	o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: systemtest.PingPong, Waiting: g.wait}}.Options()

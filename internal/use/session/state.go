@@ -45,8 +45,8 @@ func (s *State) Taken() (steps []ariadne.Step) {
 	return steps
 }
 
-// MarshalJSON gives steps and messages as steps.jsonl and --json do. Nodes have numbers in a node's and a violation's own fields, and
-// names everywhere else.
+// MarshalJSON gives steps and messages as steps.jsonl and --json do. Nodes have numbers in a node's
+// and a violation's own fields, and names everywhere else.
 func (s *State) MarshalJSON() ([]byte, error) {
 	var names []string
 	for i := range s.nodes {

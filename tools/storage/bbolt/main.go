@@ -1,5 +1,5 @@
-// Command bbolt is a workload of tools/storage: it puts a row into a database of bbolt's and says so, for
-// each argument but the first two, or checks the database.
+// Command bbolt is a workload of tools/storage: it puts a row into a database of bbolt's and says
+// so, for each argument but the first two, or checks the database.
 package main
 
 import (

@@ -1,5 +1,6 @@
-// Command client publishes two messages to a channel, half a second apart, and then reads all that the
-// channel has. What it does and what it is told it says in lines. A request without an answer is made again.
+// Command client publishes two messages to a channel, half a second apart, and then reads all that
+// the channel has. What it does and what it is told it says in lines. A request without an answer
+// is made again.
 package main
 
 import (
@@ -57,7 +58,8 @@ func publish(id, text string) error {
 	return conn.Publish(channel, []byte(text))
 }
 
-// read returns what is delivered until nothing has been for a second, and the server is still there.
+// read returns what is delivered until nothing has been for a second, and the server is still
+// there.
 func read(id string) ([]string, error) {
 	conn, end, err := connect(id)
 	if err != nil {

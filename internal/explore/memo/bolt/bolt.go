@@ -188,8 +188,8 @@ func (s *store) clear() error {
 	return f.Truncate(0)
 }
 
-// begin makes an empty store where there is no file, under another name first: who is killed while he writes the
-// first pages leaves none, and what is too short was cut short.
+// begin makes an empty store where there is no file, under another name first: who is killed while
+// he writes the first pages leaves none, and what is too short was cut short.
 func (s *store) begin() error {
 	if _, err := os.Lstat(s.path); !errors.Is(err, fs.ErrNotExist) {
 		return err

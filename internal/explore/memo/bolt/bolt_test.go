@@ -125,8 +125,8 @@ func TestStoreInUse(t *testing.T) {
 	}
 }
 
-// TestStoreThatIsTooShort: a store that was cut short is made again, and that is said. One whose maker was killed
-// while it wrote the first pages has another name, and is none.
+// TestStoreThatIsTooShort: a store that was cut short is made again, and that is said. One whose
+// maker was killed while it wrote the first pages has another name, and is none.
 func TestStoreThatIsTooShort(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store")
 	begin := func() (damaged string, err error) {

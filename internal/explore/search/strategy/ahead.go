@@ -15,8 +15,8 @@ type ahead struct {
 	// By node: the latest deadline (Never: there was a time with none), and the latest
 	// at which it could fire, or 0.
 	deadline, fire []ariadne.Time
-	// The latest at which it was to be switched on, or 0; behind all nodes, at which a partition was
-	// to end.
+	// The latest at which it was to be switched on, or 0; behind all nodes, at which a partition
+	// was to end.
 	start   []ariadne.Time
 	arrival ariadne.Time // the latest of a message
 	expiry  ariadne.Time // the latest at which a connection could end for want of an answer, or 0
@@ -141,7 +141,8 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if r.takesFrom(f, a) || r.mayAwait(f, a) {
 		return true
 	}
-	if (a.starts() || a.wakes || a.turns) && p.System().HitsSeveral(&f.State.State) { // which of them together, it changes
+	// which of them together, it changes
+	if (a.starts() || a.wakes || a.turns) && p.System().HitsSeveral(&f.State.State) {
 		return true
 	}
 	var flying *world.Flying // what a delivers
@@ -195,8 +196,8 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 	return false
 }
 
-// mayVary: a's step came to places of faults that another node's line must come before, and that was not written yet. When it is,
-// the step can be varied.
+// mayVary: a's step came to places of faults that another node's line must come before, and that
+// was not written yet. When it is, the step can be varied.
 func (r relation) mayVary(f *space.Frame, a *act) bool {
 	for k := range r.rules.AfterOf {
 		if f.State.Faults[k] == 0 || r.rules.MayWithin(&f.State.State, k, a.event.Node) {
@@ -212,8 +213,8 @@ func (r relation) mayVary(f *space.Frame, a *act) bool {
 	return false
 }
 
-// takesFrom: a takes a message out of flight for which there is another event, or will be when its sender
-// is spared no more or has written a line, or uses up what could have gone otherwise.
+// takesFrom: a takes a message out of flight for which there is another event, or will be when its
+// sender is spared no more or has written a line, or uses up what could have gone otherwise.
 func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	if a.Takes != nil && !a.Leaves && r.mayTurn(f, a.Takes.From) {
 		return true
@@ -221,14 +222,16 @@ func (r relation) takesFrom(f *space.Frame, a *act) bool {
 	if !r.undisturbed && r.mayVary(f, a) {
 		return true
 	}
-	if a.Takes != nil && f.State.Faults[world.Join] > 0 && a.Takes.Flow.Proto == ariadne.TCP { // more may be sent that could arrive with it
+	// more may be sent that could arrive with it
+	if a.Takes != nil && f.State.Faults[world.Join] > 0 && a.Takes.Flow.Proto == ariadne.TCP {
 		return true
 	}
 	for i := range f.State.Flight {
 		g := &f.State.Flight[i]
 		switch {
 		case g.Flow.Proto != ariadne.Expiry || g.To != a.event.Node:
-		case a.expires() && g.Flow == a.Takes.Flow && !g.SameDelivery(a.Takes), // another end of the same connection
+		// another end of the same connection
+		case a.expires() && g.Flow == a.Takes.Flow && !g.SameDelivery(a.Takes),
 			a.by.Effect.Limits != nil: // perhaps it is kept alive no more
 			return true
 		}

@@ -10,13 +10,13 @@ import (
 )
 
 // chance says where a random path has a step varied. Steps differ by orders of magnitude in how
-// many alternatives they have, and paths in their length, which nobody knows beforehand. So
-// how many alternatives go by before one is taken is drawn evenly over the orders of
-// magnitude: early ones are as likely as late ones. Or few go by behind a moment (moments), or
-// those alone count that are at calls by which a program makes lasting what it has done. A weight makes it
-// sooner. Where the paths before say how many alternatives there are in all, one in two is drawn evenly among these: most of
-// them are late. Each kind has its own count, or one of which there are many places would leave nothing to
-// the others; and one path in quietOf has none of it.
+// many alternatives they have, and paths in their length, which nobody knows beforehand. So how
+// many alternatives go by before one is taken is drawn evenly over the orders of magnitude: early
+// ones are as likely as late ones. Or few go by behind a moment (moments), or those alone count
+// that are at calls by which a program makes lasting what it has done. A weight makes it sooner.
+// Where the paths before say how many alternatives there are in all, one in two is drawn evenly
+// among these: most of them are late. Each kind has its own count, or one of which there are many
+// places would leave nothing to the others; and one path in quietOf has none of it.
 type chance struct {
 	kinds   []likely
 	strike  strike // of faults that are events
@@ -29,7 +29,8 @@ type chance struct {
 	chooses bool
 	// every: places in steps that repeat what the node has often done count, too.
 	every bool
-	// Alternatives of a kind that were counted on the path so far, and the most that were on a path before.
+	// Alternatives of a kind that were counted on the path so far, and the most that were on a path
+	// before.
 	counted, most [world.MaxKinds]int
 }
 
@@ -39,8 +40,8 @@ type likely struct {
 	draw   draw
 	weight int // how much sooner than else
 	wait   wait
-	// files: only places at calls on files count. A process that ends before one leaves other files than before the
-	// one before; at the many places between, what is left is the same.
+	// files: only places at calls on files count. A process that ends before one leaves other files
+	// than before the one before; at the many places between, what is left is the same.
 	files bool
 }
 
@@ -58,7 +59,8 @@ type origin struct {
 	length   int // of paths of its like; 0: nobody knows
 	weights  *Weights
 	features *Features // or nil
-	from     int       // steps of the path that are not of its chances: what it says in them is not said
+	// steps of the path that are not of its chances: what it says in them is not said
+	from int
 }
 
 // begin begins a path, in which there may be faults of these kinds within steps.
@@ -86,7 +88,8 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 // anew is a chance of no path, which knows of those before.
 func (c *chance) anew() chance { return chance{moments: c.moments, counted: c.counted, most: c.most} }
 
-// ready draws what is to be counted down in a state, as much as there is of each budget. Not ok: nothing is.
+// ready draws what is to be counted down in a state, as much as there is of each budget. Not ok:
+// nothing is.
 func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 	for i := range c.kinds {
 		l := &c.kinds[i]
@@ -98,7 +101,8 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 	return ok
 }
 
-// again draws when there are the next of a kind, of which so many are left: one behind a moment, else all.
+// again draws when there are the next of a kind, of which so many are left: one behind a moment,
+// else all.
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
 	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
@@ -218,9 +222,10 @@ func (c *chance) among(p *space.Path, i int) int {
 	return i
 }
 
-// tired reports whether a choice in a step is to be left for the next one, since the search has often made it: a place that was
-// drawn n times before is drawn one time in n+1. Without that, the first places of a short execution are drawn again and
-// again. It counts the choice when it is not left.
+// tired reports whether a choice in a step is to be left for the next one, since the search has
+// often made it: a place that was drawn n times before is drawn one time in n+1. Without that, the
+// first places of a short execution are drawn again and again. It counts the choice when it is not
+// left.
 func (c *chance) tired(by *memo.Transition, choice ariadne.Choice) bool {
 	search := c.moments.search
 	if search == nil || search.without.Moments {
@@ -231,8 +236,8 @@ func (c *chance) tired(by *memo.Transition, choice ariadne.Choice) bool {
 	return search.tired(key, c.free.below)
 }
 
-// further is where event i of the path's last frame, varied by one more choice, is among what is enabled. Not ok: budgets or
-// bounds do not leave it.
+// further is where event i of the path's last frame, varied by one more choice, is among what is
+// enabled. Not ok: budgets or bounds do not leave it.
 func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 	from, to := p.Further(i)
 	enabled := p.Last().Enabled

@@ -45,8 +45,8 @@ func TestChanceOfEachKind(t *testing.T) {
 	}
 }
 
-// TestCrashesAtFiles: where paths have places at calls on files, half of the crashes within steps count only those.
-// Failing calls count all places, and so do crashes where there is no such place.
+// TestCrashesAtFiles: where paths have places at calls on files, half of the crashes within steps
+// count only those. Failing calls count all places, and so do crashes where there is no such place.
 func TestCrashesAtFiles(t *testing.T) {
 	shares := func(kind ariadne.ActionKind, files int) (alone, all int) {
 		var s space.State

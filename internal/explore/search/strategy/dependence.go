@@ -41,10 +41,12 @@ type act struct {
 	awaits ariadne.Time
 	// What DPOR knows of it, once it has begun to explore it in a state.
 	disables bool // relation.disables said so
-	open     bool // what is explored after it may yet tell of sequences that are to be explored elsewhere
+	// what is explored after it may yet tell of sequences that are to be explored elsewhere
+	open bool
 }
 
-// newAct is what an event does with a node. deaf: it did not hear all others before (world.State.Deaf).
+// newAct is what an event does with a node. deaf: it did not hear all others before
+// (world.State.Deaf).
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never, since: ariadne.Never}
 	a.back, a.exposes = a.Back, p.Space().Exposes(by)
@@ -86,10 +88,9 @@ func actOf(p *space.Path, i int) *act {
 	return a
 }
 
-// relation tells by their footprints which events depend on each other; it knows no kinds. Two that do not can change
-// places when they follow each other: both orders are possible or none, and they
-// lead to the same state. It looks at the events alone, so it holds wherever they
-// occur.
+// relation tells by their footprints which events depend on each other; it knows no kinds. Two that
+// do not can change places when they follow each other: both orders are possible or none, and they
+// lead to the same state. It looks at the events alone, so it holds wherever they occur.
 type relation struct {
 	rules *world.Rules
 	// apart, when not nil, is the user's word on which steps of one node may change
@@ -106,14 +107,14 @@ func relationOf(p *space.Path) relation {
 
 // dependent reports whether the order of two events may matter.
 //
-// Events of one node depend on each other, unless the user says that they do not, and so
-// do a message's sending and its delivery. Between nodes there is more, because they share the clock and the
-// budget of delays (package world): a timer waits for others that are earlier, a
-// timer that fires delays what should have arrived, and a pending start holds up
-// timers. What ends a path keeps all else from happening. Some events say themselves that their order with all others matters (Footprint.All). Two uses of a budget of
-// faults commute as long as both fit, and where they do not fit there is no execution with
-// both (disables).
-// Variations of an event are events of their own.
+// Events of one node depend on each other, unless the user says that they do not, and so do a
+// message's sending and its delivery. Between nodes there is more, because they share the clock and
+// the budget of delays (package world): a timer waits for others that are earlier, a timer that
+// fires delays what should have arrived, and a pending start holds up timers. What ends a path
+// keeps all else from happening. Some events say themselves that their order with all others
+// matters (Footprint.All). Two uses of a budget of faults commute as long as both fit, and where
+// they do not fit there is no execution with both (disables). Variations of an event are events of
+// their own.
 func (r relation) dependent(a, b *act) bool {
 	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || a.All || b.All || r.affects(a, b) || r.affects(b, a)
 }
@@ -182,7 +183,8 @@ func (r relation) parts(a, b *act) bool {
 			return true
 		}
 	}
-	// Who awaits the end of connections; and a machine that stops or is back, whose peers' silence goes on in the partition or ends before it.
+	// Who awaits the end of connections; and a machine that stops or is back, whose peers' silence
+	// goes on in the partition or ends before it.
 	return b.by.Effect.Limits != nil || b.by.Effect.Down.Off() || b.returns
 }
 
@@ -201,7 +203,8 @@ func (a *act) probes() bool { return a.Takes != nil && a.Takes.Probes() }
 func (a *act) isEndAt(n ariadne.NodeID) bool { return a.event.Node == n || a.Takes.From == n }
 
 // silences: a stops a machine, or switches it on again, and when b's connections to it end, or what
-// probes of these find, is not the same after that; or a ends a connection of which b says whether it is kept alive.
+// probes of these find, is not the same after that; or a ends a connection of which b says whether
+// it is kept alive.
 func (r relation) silences(a, b *act) bool {
 	if a.expires() {
 		return b.by.Effect.Limits != nil || b.probes() && a.event.Node == b.Takes.From || b.starts()
@@ -216,14 +219,16 @@ func (r relation) silences(a, b *act) bool {
 	return !stops && r.sendsTo(b, a)
 }
 
-// sendsTo: a sends to a machine that b switches on, on a connection or what would arrive before that.
+// sendsTo: a sends to a machine that b switches on, on a connection or what would arrive before
+// that.
 func (r relation) sendsTo(a, b *act) bool {
 	return slices.ContainsFunc(a.by.Effect.Packets, func(p *world.Packet) bool {
 		return p.To == b.event.Node && (p.Flow.Proto == ariadne.TCP || r.rules.Arrival(p, a.event.At) < b.event.At)
 	})
 }
 
-// awaited: b ends a connection, since a has sent something on it, or has it kept alive, in a parted network.
+// awaited: b ends a connection, since a has sent something on it, or has it kept alive, in a parted
+// network.
 func (a *act) awaited(b *act) bool {
 	if !b.expires() || a.event.Node != b.event.Node || a.Partition != nil {
 		return false
@@ -245,14 +250,15 @@ func (relation) strands(a, b *act) bool { return a.by.Effect.Down.Off() && b.Del
 // shields: a says whether faults may hit its node, and b hits that as well as its own.
 func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }
 
-// allows: a has written a line before which faults such as b do not happen, and b hits its node or no
-// node, or any if the line must be of a's node.
+// allows: a has written a line before which faults such as b do not happen, and b hits its node or
+// no node, or any if the line must be of a's node.
 func (r relation) allows(a, b *act) bool {
 	_, named := r.rules.AfterOf[b.event.Kind]
 	return a.says&(1<<b.event.Kind) != 0 && (named || a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil) || r.allowsWithin(a, b)
 }
 
-// allowsWithin: a has written a line before which no fault happens within steps of other nodes, and b has one.
+// allowsWithin: a has written a line before which no fault happens within steps of other nodes, and
+// b has one.
 func (r relation) allowsWithin(a, b *act) bool {
 	for k, of := range r.rules.AfterOf {
 		if a.says&(1<<k) != 0 && of != b.event.Node && b.Costs[k] > 0 {
@@ -262,7 +268,8 @@ func (r relation) allowsWithin(a, b *act) bool {
 	return false
 }
 
-// releases: a's node is ready, and b switches on one that waits for it, or sends it what is lost before that.
+// releases: a's node is ready, and b switches on one that waits for it, or sends it what is lost
+// before that.
 func (r relation) releases(a, b *act) bool {
 	return slices.ContainsFunc(a.frees, func(id ariadne.NodeID) bool {
 		return b.starts() && b.event.Node == id || slices.ContainsFunc(b.by.Effect.Packets, func(p *world.Packet) bool { return p.To == id })
@@ -286,8 +293,8 @@ func (r relation) precedes(a, b *act) bool {
 	return b.starts() && a.Start.Add(b.StartSlack) < b.At
 }
 
-// delays: a holds messages back, and b takes one that it would, or sends one, or has a connection end
-// by then.
+// delays: a holds messages back, and b takes one that it would, or sends one, or has a connection
+// end by then.
 func (r relation) delays(a, b *act) bool {
 	if a.Delays < 0 {
 		return false
@@ -317,8 +324,9 @@ func (r relation) enables(a, b *act) bool {
 	switch {
 	case r.needs(a, b), r.precedes(a, b), b.starts() && slices.Contains(a.frees, b.event.Node), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b):
 		return true
-	// A machine has stopped first, and is not switched on before connections to it have ended. Of other machines
-	// and connections that says nothing: their order may matter for what both expose.
+	// A machine has stopped first, and is not switched on before connections to it have ended. Of
+	// other machines and connections that says nothing: their order may matter for what both
+	// expose.
 	case (a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()) && b.isEndAt(a.event.Node),
 		a.expires() && (b.returns && a.isEndAt(b.event.Node) || b.probes() && b.isEndAt(a.event.Node) && b.isEndAt(a.Takes.From)):
 		return true

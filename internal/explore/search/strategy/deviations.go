@@ -56,8 +56,9 @@ func (d *FewestDeviations) End(p *space.Path, _ End) error {
 	return nil
 }
 
-// The frontier has two levels for each number of deviations. On the first are the natural steps with a
-// fault in their midst: they are few, and begin where a path has been anyway. All else is on the second.
+// The frontier has two levels for each number of deviations. On the first are the natural steps
+// with a fault in their midst: they are few, and begin where a path has been anyway. All else is on
+// the second.
 
 // deviated is the level of what deviates in a frame.
 func deviated(f *space.Frame) float64 { return float64(2 * (f.Deviations + 1)) }

@@ -82,10 +82,12 @@ type DPOR struct {
 
 // level is a state on the path.
 type level struct {
-	at    *vertex
-	id    uint64  // of at
-	via   *wakeup // what the path takes; nil: that was not possible, and counts as live until the path is given up
-	sleep []*act  // what sleeps after it, unless it depends on it
+	at *vertex
+	id uint64 // of at
+	// what the path takes; nil: that was not possible, and counts as live until the path is given
+	// up
+	via   *wakeup
+	sleep []*act // what sleeps after it, unless it depends on it
 }
 
 // race is a pair of steps of the path that depend on each other with none between.
@@ -445,9 +447,9 @@ func (d *DPOR) order(p *space.Path) {
 // before reports whether step i happens before step j, i <= j.
 func (d *DPOR) before(i, j int) bool { return d.clocks[j][d.lane(i)] >= i }
 
-// lane of step i: the steps of a lane happen one after the other. They are those of a
-// node, or of the network, unless the user says that some of these may change places; then each step is a
-// lane of its own.
+// lane of step i: the steps of a lane happen one after the other. They are those of a node, or of
+// the network, unless the user says that some of these may change places; then each step is a lane
+// of its own.
 func (d *DPOR) lane(i int) int {
 	if d.rel.apart != nil {
 		return i - 1

@@ -39,7 +39,8 @@ type execTree struct {
 	// undisturbed: DPOR.Undisturbed.
 	undisturbed bool
 	// These need no lock.
-	bound      atomic.Bool // an event has set a timer or ended a path (DPOR.looked), or there are faults
+	// an event has set a timer or ended a path (DPOR.looked), or there are faults
+	bound      atomic.Bool
 	skipped    atomic.Bool // there were races or states outside of First and Branch
 	impossible atomic.Bool // the rules did not allow a reversal
 }
@@ -64,16 +65,17 @@ type vertex struct {
 	sleep     []*act
 	inherited int
 	begun     []*wakeup
-	busy      *wakeup   // begun, but what it comes to is not known yet; nothing else is begun meanwhile
-	late      []late    // told while busy was an event that was chosen freely
-	tree      []*wakeup // to be begun
-	live      int       // of begun and busy, those that are not over
-	done      bool      // nothing is left
-	offered   bool      // it is counted in execTree.offers
-	wide      bool      // all that is awake is to be tried
-	widened   bool      // it was begun to
-	spare     *wakeup   // when it is done: what is awake, if anything is
-	ahead     ahead
+	// begun, but what it comes to is not known yet; nothing else is begun meanwhile
+	busy    *wakeup
+	late    []late    // told while busy was an event that was chosen freely
+	tree    []*wakeup // to be begun
+	live    int       // of begun and busy, those that are not over
+	done    bool      // nothing is left
+	offered bool      // it is counted in execTree.offers
+	wide    bool      // all that is awake is to be tried
+	widened bool      // it was begun to
+	spare   *wakeup   // when it is done: what is awake, if anything is
+	ahead   ahead
 }
 
 // late is a sequence that is entered once it is known what the branch comes to that is

@@ -57,11 +57,12 @@ func Aside(e Explorer) bool {
 	return ok && s.Aside()
 }
 
-// Follower is an explorer that is told which way to go. Where nothing happens any more but faults that have no
-// time of their own, it alone says whether its path ends there.
+// Follower is an explorer that is told which way to go. Where nothing happens any more but faults
+// that have no time of their own, it alone says whether its path ends there.
 type Follower interface {
 	Explorer
-	// GoesOn reports whether there is more to follow where the path ends, in one of the events that are enabled there.
+	// GoesOn reports whether there is more to follow where the path ends, in one of the events that
+	// are enabled there.
 	GoesOn(p *space.Path) bool
 }
 

@@ -12,20 +12,23 @@ import (
 type Features struct {
 	mu sync.Mutex
 	features
-	shown   map[uint64]int      // how many transitions have each feature (Show)
-	sights  map[uint64]int      // how many paths have shown each
-	images  map[uint64][]uint64 // of losses of power, those that were drawn, a bit for each (chance.Image)
-	words   int                 // in images
-	taken   map[uint64]int      // how often each choice in a step was taken (chance.tired)
+	shown  map[uint64]int // how many transitions have each feature (Show)
+	sights map[uint64]int // how many paths have shown each
+	// of losses of power, those that were drawn, a bit for each (chance.Image)
+	images  map[uint64][]uint64
+	words   int            // in images
+	taken   map[uint64]int // how often each choice in a step was taken (chance.tired)
 	without Without
 }
 
-// features count what nodes do in steps, in kinds that are few enough to be met again: the lines that they write,
-// the messages that they send, the calls by which they change files or could go otherwise, how their
-// processes end, and which values they expose. Numbers are left out, but for those of exposed values as long as there are few.
+// features count what nodes do in steps, in kinds that are few enough to be met again: the lines
+// that they write, the messages that they send, the calls by which they change files or could go
+// otherwise, how their processes end, and which values they expose. Numbers are left out, but for
+// those of exposed values as long as there are few.
 type features struct {
-	met   map[uint64]int             // how often
-	kinds map[uint64]map[uint64]bool // of messages, by where they go and how long they are, and of exposed values, by their names
+	met map[uint64]int // how often
+	// of messages, by where they go and how long they are, and of exposed values, by their names
+	kinds map[uint64]map[uint64]bool
 }
 
 const (
@@ -33,10 +36,11 @@ const (
 	maxFeatures = 1 << 16
 	// maxSights is how many sights are counted. Further ones are not new.
 	maxSights = 1 << 18
-	// maxKinds is how many beginnings of messages to one place are told apart. Of further ones only the length is: they
-	// have numbers or keys in them that no text shows.
+	// maxKinds is how many beginnings of messages to one place are told apart. Of further ones only
+	// the length is: they have numbers or keys in them that no text shows.
 	maxKinds = 64
-	// maxValues is how many values of an exposed name are told apart. Of further ones only the name is.
+	// maxValues is how many values of an exposed name are told apart. Of further ones only the name
+	// is.
 	maxValues = 16
 	// kindBytes is how much of a message's beginning tells its kind.
 	kindBytes = 4
@@ -84,7 +88,8 @@ func (c *features) forget() {
 	clear(c.kinds)
 }
 
-// kind is finer, which tells a kind from others of a class, or class where there are more than most of these.
+// kind is finer, which tells a kind from others of a class, or class where there are more than most
+// of these.
 func (c *features) kind(class, finer uint64, most int) uint64 {
 	all := c.kinds[class]
 	switch {
@@ -106,7 +111,8 @@ func (c *features) kind(class, finer uint64, most int) uint64 {
 // of appends the features of a step of a node.
 func (c *features) of(to []uint64, node ariadne.NodeID, by *memo.Transition) []uint64 {
 	begin, out := len(to), &by.Output
-	for l := range out.Record() { // notices, too: how far a program came is seen by what it has mapped
+	// notices, too: how far a program came is seen by what it has mapped
+	for l := range out.Record() {
 		to = append(to, masked(feature(node, 'l'), l.Text))
 	}
 	for _, p := range by.Effect.Packets {
@@ -148,7 +154,8 @@ func (c *features) exposed(node ariadne.NodeID, name, key string, values []strin
 	return c.kind(class, finer, maxValues)
 }
 
-// ofStep are the features of a step of a node, which are looked for once. They are not to be changed.
+// ofStep are the features of a step of a node, which are looked for once. They are not to be
+// changed.
 func (c *Features) ofStep(node ariadne.NodeID, by *memo.Transition) []uint64 {
 	if known := by.Features.Load(); known != nil {
 		return *known
@@ -163,7 +170,8 @@ func (c *Features) ofStep(node ariadne.NodeID, by *memo.Transition) []uint64 {
 // message is the kind of a message: between whom, by which port, about how long, and how it begins.
 func (c *features) message(node ariadne.NodeID, m *ariadne.Message) uint64 {
 	h := mixed(mixed(feature(node, 'm'), uint64(m.To)), uint64(m.Flow.Proto))
-	h = mixed(h, uint64(min(m.Flow.Src.Port(), m.Flow.Dst.Port()))) // the other one is mostly any free port
+	// the other one is mostly any free port
+	h = mixed(h, uint64(min(m.Flow.Src.Port(), m.Flow.Dst.Port())))
 	h = mixed(mixed(h, uint64(m.Flags)), uint64(bits.Len(uint(len(m.Data)))))
 	return c.kind(h, masked(h, string(m.Data[:min(len(m.Data), kindBytes)])), maxKinds)
 }

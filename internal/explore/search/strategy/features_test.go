@@ -21,8 +21,8 @@ func sent(to ariadne.NodeID, data []string, lines ...string) *memo.Transition {
 	return t
 }
 
-// TestFeaturesAreFew: what differs in numbers only is one feature, and messages that begin otherwise each time
-// are told apart by their lengths only.
+// TestFeaturesAreFew: what differs in numbers only is one feature, and messages that begin
+// otherwise each time are told apart by their lengths only.
 func TestFeaturesAreFew(t *testing.T) {
 	var c features
 	first := c.of(nil, 0, sent(1, []string{"beat 1"}, "term 7 begins"))
@@ -45,7 +45,8 @@ func TestFeaturesAreFew(t *testing.T) {
 	}
 }
 
-// TestRepeats: a step is no news when its node has often done all of what it does. Each doubling is news.
+// TestRepeats: a step is no news when its node has often done all of what it does. Each doubling is
+// news.
 func TestRepeats(t *testing.T) {
 	y := world.NewSystem(world.Rules{}, []world.Node{{Name: "a"}, {Name: "client", Client: true}})
 	var m moments

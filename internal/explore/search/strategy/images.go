@@ -5,9 +5,10 @@ import "github.com/ariadne-mc/ariadne/internal/explore/memo"
 // Below implements space.Drawer.
 func (c *chance) Below(n int) int { return c.free.Below(n) }
 
-// Image implements space.ImageDrawer. A quarter of the losses lose all, an eighth nothing; the others are drawn evenly from all
-// that may be left, of which the first have one thing lost or kept. On every other one what the search has drawn for the same
-// loss before is drawn last: losses are the same when they lose the same and leave the same disk where all is lost.
+// Image implements space.ImageDrawer. A quarter of the losses lose all, an eighth nothing; the
+// others are drawn evenly from all that may be left, of which the first have one thing lost or
+// kept. On every other one what the search has drawn for the same loss before is drawn last: losses
+// are the same when they lose the same and leave the same disk where all is lost.
 func (c *chance) Image(lost *memo.Transition, n int) (which int) {
 	search := c.moments.search
 	fresh := c.free.below(2) == 0 && search != nil && !search.without.Moments
@@ -45,7 +46,8 @@ func (c *chance) image(n int) int {
 	return c.free.below(n)
 }
 
-// maxImageWords is how many words of bits tell which images were drawn. Of further losses nobody knows.
+// maxImageWords is how many words of bits tell which images were drawn. Of further losses nobody
+// knows.
 const maxImageWords = 1 << 20
 
 // loss names a loss of power of which there are n images.
@@ -88,7 +90,8 @@ func (c *Features) draws(lost *memo.Transition, n, which int) {
 // maxTaken is how many choices are counted. Further ones are as new.
 const maxTaken = 1 << 18
 
-// tired reports whether something that was taken before is not taken now, by a draw, and counts it if it is.
+// tired reports whether something that was taken before is not taken now, by a draw, and counts it
+// if it is.
 func (c *Features) tired(key uint64, below func(int) int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

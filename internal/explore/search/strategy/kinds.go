@@ -5,8 +5,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 )
 
-// Show counts what a node does in a step that nobody has made before. It returns how much of it nobody has done
-// before, and one of these features.
+// Show counts what a node does in a step that nobody has made before. It returns how much of it
+// nobody has done before, and one of these features.
 func (c *Features) Show(node ariadne.NodeID, by *memo.Transition) (fresh int, first uint64) {
 	all := c.ofStep(node, by)
 	c.mu.Lock()

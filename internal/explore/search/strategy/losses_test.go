@@ -24,8 +24,8 @@ func unsyncedStep(t *memo.Transition) *memo.Transition {
 	return t
 }
 
-// TestReliedOn: somebody relies on what a node has not synced when the node has sent something since, and a client has
-// been told something after that. When it has synced, nobody does.
+// TestReliedOn: somebody relies on what a node has not synced when the node has sent something
+// since, and a client has been told something after that. When it has synced, nobody does.
 func TestReliedOn(t *testing.T) {
 	y := trio()
 	var m moments
@@ -88,7 +88,8 @@ func lossFrame(t *testing.T) *space.Frame {
 	return f
 }
 
-// TestLossesHitWhatIsReliedOn: most losses of power hit the node on which somebody relies, and all others are hit, too.
+// TestLossesHitWhatIsReliedOn: most losses of power hit the node on which somebody relies, and all
+// others are hit, too.
 func TestLossesHitWhatIsReliedOn(t *testing.T) {
 	f := lossFrame(t)
 	hits := func(w Without) (power [3]int) {
@@ -120,8 +121,8 @@ func TestLossesHitWhatIsReliedOn(t *testing.T) {
 	}
 }
 
-// TestLossesWait: where there may be a loss of power, a part of the paths waits until somebody relies on what is not synced, and when
-// that never comes, faults come all the same.
+// TestLossesWait: where there may be a loss of power, a part of the paths waits until somebody
+// relies on what is not synced, and when that never comes, faults come all the same.
 func TestLossesWait(t *testing.T) {
 	f := lossFrame(t)
 	waits, struck := 0, 0
@@ -147,8 +148,8 @@ func TestLossesWait(t *testing.T) {
 	}
 }
 
-// TestFaultsFollow: on half of the paths all faults hit the node that the first one hit, also those within steps; on the others
-// the second one hits any node.
+// TestFaultsFollow: on half of the paths all faults hit the node that the first one hit, also those
+// within steps; on the others the second one hits any node.
 func TestFaultsFollow(t *testing.T) {
 	f := lossFrame(t)
 	same, other, follow := 0, 0, 0
@@ -196,7 +197,8 @@ func set(tuples ...expose.Tuple) *expose.Set {
 	return (*expose.Set)(nil).After(changes)
 }
 
-// TestLeading: a leader is the node that exposes what few others do. Where all expose the same, or each its own, nobody leads.
+// TestLeading: a leader is the node that exposes what few others do. Where all expose the same, or
+// each its own, nobody leads.
 func TestLeading(t *testing.T) {
 	role := func(role, term string) *expose.Set {
 		return set(expose.Tuple{Name: "role", Values: []string{role}}, expose.Tuple{Name: "term", Values: []string{term}})
@@ -226,7 +228,8 @@ func TestLeading(t *testing.T) {
 	}
 }
 
-// TestExposedValues: that a node exposes another value is a feature of its own as long as there are few values.
+// TestExposedValues: that a node exposes another value is a feature of its own as long as there are
+// few values.
 func TestExposedValues(t *testing.T) {
 	c := &Features{}
 	of := func(value string, ends bool) uint64 {
@@ -250,8 +253,9 @@ func TestExposedValues(t *testing.T) {
 	}
 }
 
-// TestImagesAreDrawnWide: that all is lost, or nothing, is drawn soon, and all images of a loss that comes again and
-// again are drawn before half of the draws are repeats. Without the memory of others each can be drawn, too.
+// TestImagesAreDrawnWide: that all is lost, or nothing, is drawn soon, and all images of a loss
+// that comes again and again are drawn before half of the draws are repeats. Without the memory of
+// others each can be drawn, too.
 func TestImagesAreDrawnWide(t *testing.T) {
 	const images = 64
 	lost := sent(0, nil)

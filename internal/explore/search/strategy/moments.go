@@ -11,10 +11,10 @@ import (
 )
 
 // moments are those of a path at which a fault is worth more than at others: where a node has done
-// something that it has not done on this path before, as when it becomes the leader, and among these where
-// nobody has in this search; where a node has sent something to a client, which relies on it from then on; and where
-// somebody relies on what a node has done and not synced.
-// What a node does is told by features.
+// something that it has not done on this path before, as when it becomes the leader, and among
+// these where nobody has in this search; where a node has sent something to a client, which relies
+// on it from then on; and where somebody relies on what a node has done and not synced. What a node
+// does is told by features.
 //
 // What was seen in the search depends on all paths so far, so who must be able to make a path again
 // without the others has no Features.
@@ -45,10 +45,12 @@ type counts struct {
 
 // moment is what the last step of a path was.
 type moment struct {
-	fresh  bool // its node has done something for the first time on the path
-	novel  bool // or anybody in the search
-	reply  bool // it has sent something to a client
-	relied bool // it has something not synced on which somebody relies from now on, or another node that is told has
+	fresh bool // its node has done something for the first time on the path
+	novel bool // or anybody in the search
+	reply bool // it has sent something to a client
+	// it has something not synced on which somebody relies from now on, or another node that is
+	// told has
+	relied bool
 	repeat bool // it has done nothing but what it has often done on the path
 	node   ariadne.NodeID
 	relies ariadne.NodeID // with relied, the node
@@ -56,12 +58,14 @@ type moment struct {
 
 // unsynced is what is not durable on a node's disks.
 type unsynced struct {
-	some   bool // there is something
-	sent   bool // the node has sent something since
-	relied bool // and somebody relies on it: a client has heard something, or the node has shown something
+	some bool // there is something
+	sent bool // the node has sent something since
+	// and somebody relies on it: a client has heard something, or the node has shown something
+	relied bool
 }
 
-// begin begins a path, whose first steps are not looked at. learns: the paths before may matter to it.
+// begin begins a path, whose first steps are not looked at. learns: the paths before may matter to
+// it.
 func (m *moments) begin(search *Features, learns bool, from int) {
 	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies), max(m.most.relied, m.had.relied), max(m.most.others, m.had.others), max(m.most.files, m.had.files)}
 	if !learns {
@@ -80,8 +84,8 @@ func (m *moments) begin(search *Features, learns bool, from int) {
 }
 
 // read reads the steps of the path that are new to it. Of one that was cut, what it has said before
-// counts as said. Where there are several they are from before it was asked, and none is a moment: which of
-// them is the last may be a matter of the order of independent steps.
+// counts as said. Where there are several they are from before it was asked, and none is a moment:
+// which of them is the last may be a matter of the order of independent steps.
 func (m *moments) read(p *space.Path) {
 	from, to := min(m.steps, p.Len())+1, p.Len()
 	m.now, m.steps = moment{}, to
@@ -137,8 +141,8 @@ func (m *moments) of(y *world.System, node ariadne.NodeID, by *memo.Transition) 
 	return now
 }
 
-// rely enters what a step of a node has not synced, and who relies on what. It returns a node on which somebody
-// relies from now on and has not before. Not ok: there is none.
+// rely enters what a step of a node has not synced, and who relies on what. It returns a node on
+// which somebody relies from now on and has not before. Not ok: there is none.
 func (m *moments) rely(y *world.System, node ariadne.NodeID, by *memo.Transition, reply bool) (id ariadne.NodeID, ok bool) {
 	for len(m.disks) < len(y.Nodes()) {
 		m.disks = append(m.disks, unsynced{})
@@ -166,14 +170,15 @@ func (m *moments) rely(y *world.System, node ariadne.NodeID, by *memo.Transition
 	return id, ok
 }
 
-// shows reports whether a node has shown in a step what properties read, or a line for which faults wait.
+// shows reports whether a node has shown in a step what properties read, or a line for which faults
+// wait.
 func shows(by *memo.Transition) bool {
 	found := by.Found.Load()
 	return by.Effect.Said != 0 || found != nil && !found.None()
 }
 
-// relied are those of some events that hit a node on which somebody relies for what it has not synced, or if there are
-// none, one that has not synced something.
+// relied are those of some events that hit a node on which somebody relies for what it has not
+// synced, or if there are none, one that has not synced something.
 func (m *moments) relied(f *space.Frame, all []int) (of []int) {
 	for _, is := range []func(*unsynced) bool{func(d *unsynced) bool { return d.relied }, func(d *unsynced) bool { return d.some }} {
 		for _, i := range all {
@@ -193,7 +198,8 @@ func (m *moments) reliesOn(id ariadne.NodeID) bool {
 	return int(id) < len(m.disks) && m.disks[id].relied
 }
 
-// repeats reports whether a step that is not taken yet would do nothing but what its node has often done on the path.
+// repeats reports whether a step that is not taken yet would do nothing but what its node has often
+// done on the path.
 func (m *moments) repeats(node ariadne.NodeID, by *memo.Transition) bool {
 	for _, f := range m.features(node, by) {
 		if !often(m.path.met[f] + 1) {
@@ -203,7 +209,8 @@ func (m *moments) repeats(node ariadne.NodeID, by *memo.Transition) bool {
 	return true
 }
 
-// left is how many steps of the path that do not repeat others are still to come, judging by those before; 0: nobody knows.
+// left is how many steps of the path that do not repeat others are still to come, judging by those
+// before; 0: nobody knows.
 func (m *moments) left() int { return max(m.most.others-m.had.others, 0) }
 
 // without are the parts that the search does without.
@@ -222,7 +229,8 @@ func (m *moments) sentBy(id ariadne.NodeID) int {
 	return m.sent[id]
 }
 
-// features are those of a step of a node. Which messages are of one kind is the search's matter, if there is one.
+// features are those of a step of a node. Which messages are of one kind is the search's matter, if
+// there is one.
 func (m *moments) features(node ariadne.NodeID, by *memo.Transition) []uint64 {
 	if m.search == nil {
 		m.scratch = m.path.of(m.scratch[:0], node, by)
@@ -231,7 +239,8 @@ func (m *moments) features(node ariadne.NodeID, by *memo.Transition) []uint64 {
 	return m.search.ofStep(node, by)
 }
 
-// often reports whether the n-th time of something is like those before: beyond the first few every doubling is not.
+// often reports whether the n-th time of something is like those before: beyond the first few every
+// doubling is not.
 func often(n int) bool { return n > 4 && n&(n-1) != 0 }
 
 // replies reports whether a step of a node sends something to a client, which is another node.
@@ -257,15 +266,17 @@ type wait struct {
 	node  ariadne.NodeID
 }
 
-// Orders of magnitude, of 2, of the moments that a fault waits for, and of what goes by behind them.
+// Orders of magnitude, of 2, of the moments that a fault waits for, and of what goes by behind
+// them.
 const (
 	momentOrders = 6
 	closeOrders  = 5
 )
 
-// draw draws one on a path whose like has had length steps in all; 0: nobody knows. A
-// fifth each are over at once, at any of the steps that are left, when something was sent to a client, at a moment
-// that is new to the path, and at one that is new to the search, as long as paths come to such.
+// draw draws one on a path whose like has had length steps in all; 0: nobody knows. A fifth each
+// are over at once, at any of the steps that are left, when something was sent to a client, at a
+// moment that is new to the path, and at one that is new to the search, as long as paths come to
+// such.
 func (m *moments) draw(d *draw, length int) (w wait) {
 	if m.longest > 0 {
 		length = min(length, m.longest)
@@ -275,7 +286,8 @@ func (m *moments) draw(d *draw, length int) (w wait) {
 		how %= 2
 	}
 	switch {
-	case how < 2 && (how == 0 || rest <= 0), length > 0 && rest == 1: // behind the last step no fault can be
+	// behind the last step no fault can be
+	case how < 2 && (how == 0 || rest <= 0), length > 0 && rest == 1:
 		return wait{}
 	case how == 1:
 		return wait{moments: math.MaxInt, last: m.steps + 1 + d.below(rest)}

@@ -15,11 +15,12 @@ func init() {
 		}})
 }
 
-// Novelty goes on from paths that have shown something new: a sight, or a combination of
-// exposed values. Most of its paths begin like one that did, up to about where it did. They
-// go on almost naturally, half of them with messages that are slow from there. In a third of them a fault
-// follows closely, in another third one comes at any step. It begins where most is to be hoped for: where few
-// paths have shown the same, few have begun, and many of those led to something new (Ecoffet et al., First return, then explore, 2021).
+// Novelty goes on from paths that have shown something new: a sight, or a combination of exposed
+// values. Most of its paths begin like one that did, up to about where it did. They go on almost
+// naturally, half of them with messages that are slow from there. In a third of them a fault
+// follows closely, in another third one comes at any step. It begins where most is to be hoped for:
+// where few paths have shown the same, few have begun, and many of those led to something new
+// (Ecoffet et al., First return, then explore, 2021).
 //
 // In a portfolio it learns from the paths of the other members, too.
 type Novelty struct {
@@ -60,8 +61,8 @@ type beginning struct {
 // bytes is about what it takes.
 func (b *beginning) bytes() int64 { return int64(4*len(b.events)) + 3*32 }
 
-// Orders of magnitude, of 2: how many steps before its end a path leaves a beginning, and how many steps behind it
-// messages become slow.
+// Orders of magnitude, of 2: how many steps before its end a path leaves a beginning, and how many
+// steps behind it messages become slow.
 const (
 	leaveOrders = 5
 	holdOrders  = 6
@@ -111,8 +112,8 @@ func (w *Novelty) goOn(p *space.Path) {
 	}
 }
 
-// worth is how much there is to hope for from a beginning. Most of what takes several faults needs them close
-// together, and what has one already is half way there.
+// worth is how much there is to hope for from a beginning. Most of what takes several faults needs
+// them close together, and what has one already is half way there.
 func (w *Novelty) worth(b *beginning) float64 {
 	shown := 1
 	if b.sight != 0 {
@@ -200,7 +201,8 @@ func faultsOf(p *space.Path) (taken, left int) {
 	return taken, left
 }
 
-// firstHit is the node that the first fault on a path hit, or parted from the others. Not ok: none did.
+// firstHit is the node that the first fault on a path hit, or parted from the others. Not ok: none
+// did.
 func firstHit(p *space.Path) (id ariadne.NodeID, ok bool) {
 	for i := range p.Len() {
 		e := p.Event(i + 1)

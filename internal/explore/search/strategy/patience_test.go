@@ -7,7 +7,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 )
 
-// TestPatience: on the first paths no message is late by a second, and afterwards on one in so many.
+// TestPatience: on the first paths no message is late by a second, and afterwards on one in so
+// many.
 func TestPatience(t *testing.T) {
 	for _, n := range []int{2, hastyTogether} {
 		patient := 0
@@ -26,8 +27,8 @@ func TestPatience(t *testing.T) {
 	}
 }
 
-// TestConnectionsThatComeUpLate: most of slow's paths on which connections come up late together let them be late by more than a
-// second, and every other one of its other paths.
+// TestConnectionsThatComeUpLate: most of slow's paths on which connections come up late together
+// let them be late by more than a second, and every other one of its other paths.
 func TestConnectionsThatComeUpLate(t *testing.T) {
 	var together, other [2]int
 	p := lossPath(t)
@@ -49,8 +50,8 @@ func TestConnectionsThatComeUpLate(t *testing.T) {
 	}
 }
 
-// TestSharesWithoutFaults: where nothing fails the default strategy gives slow four times what others get,
-// and novelty no more than these.
+// TestSharesWithoutFaults: where nothing fails the default strategy gives slow four times what
+// others get, and novelty no more than these.
 func TestSharesWithoutFaults(t *testing.T) {
 	shares := func(faultless bool) (slow, novelty float64) {
 		b := &Builder{Workers: 1, Faultless: faultless, Bytes: 1 << 20, News: func(int) func() News { return nil }, Combined: func(int) func(*space.Path) bool { return nil }}

@@ -50,7 +50,8 @@ type Member struct {
 // learner is an explorer that learns from the paths of others, too.
 type learner interface {
 	Explorer
-	// begins tells that a path has begun, its own or another's, with so many steps of the one before.
+	// begins tells that a path has begun, its own or another's, with so many steps of the one
+	// before.
 	begins(own bool, keep int)
 	// learn is told of a path whose last step a living node had to make.
 	// It reports whether it has learned something.
@@ -158,7 +159,8 @@ func (f *Portfolio) Next(p *space.Path) (event int, ok bool) {
 	return event, ok
 }
 
-// showedNews reports whether the last path of an explorer has shown anything new. Not known: it has.
+// showedNews reports whether the last path of an explorer has shown anything new. Not known: it
+// has.
 func showedNews(e Explorer) bool {
 	switch f := e.(type) {
 	case *Portfolio:

@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// Prefix is the first part of a path, so that another search of the same system can take it: so many steps of the execution,
-// all natural but for some.
+// Prefix is the first part of a path, so that another search of the same system can take it: so
+// many steps of the execution, all natural but for some.
 type Prefix struct {
 	Steps      int         `json:"steps"`
 	Deviations []Deviation `json:"deviations"`
@@ -61,8 +61,8 @@ func undisturbed(names world.Names, e *world.Event) string {
 	return names.Action(a)
 }
 
-// Recall takes paths that begin as prefixes say, one each, and goes on naturally. Where a deviation is not possible, as
-// when programs have changed, the path goes on naturally from there.
+// Recall takes paths that begin as prefixes say, one each, and goes on naturally. Where a deviation
+// is not possible, as when programs have changed, the path goes on naturally from there.
 type Recall struct {
 	Prefixes []Prefix
 

@@ -66,7 +66,8 @@ type Builder struct {
 	// Faultless: there is no budget of faults.
 	Faultless bool
 
-	// Features are what all workers of the check have met; nil: there is no check, and they begin here.
+	// Features are what all workers of the check have met; nil: there is no check, and they begin
+	// here.
 	Features *Features
 }
 

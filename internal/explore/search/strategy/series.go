@@ -43,19 +43,20 @@ type Series struct {
 	cut   string // why a part that could have explored all has ended
 }
 
-// Part is an explorer with the number of paths it makes; 0: as many as it has. Paths that show nothing new, as far as that
-// is known, do not count: a small system has been explored when there have been some thousands of these.
+// Part is an explorer with the number of paths it makes; 0: as many as it has. Paths that show
+// nothing new, as far as that is known, do not count: a small system has been explored when there
+// have been some thousands of these.
 type Part struct {
 	Explorer Explorer
 	Paths    int
 }
 
-// Default does well without being told. It takes the natural schedule, and then gives
-// shares of the work to what finds different bugs (Portfolio): to paths that deviate
-// little from the natural schedule, the fewest deviations first; to natural paths on which
-// something is slow for a while; to random priorities; to rounds of DPOR around random
-// paths; to paths that go on from first sightings. A small space it exhausts. After so many paths it goes on with what is random. Of several
-// workers half do this, and the others what is random from the first, each with a seed of
+// Default does well without being told. It takes the natural schedule, and then gives shares of the
+// work to what finds different bugs (Portfolio): to paths that deviate little from the natural
+// schedule, the fewest deviations first; to natural paths on which something is slow for a while;
+// to random priorities; to rounds of DPOR around random paths; to paths that go on from first
+// sightings. A small space it exhausts. After so many paths it goes on with what is random. Of
+// several workers half do this, and the others what is random from the first, each with a seed of
 // its own.
 type Default struct {
 	Paths   int    // in the part that may exhaust the space; 0: as many as there are
@@ -64,7 +65,8 @@ type Default struct {
 	Skip    bool   // the first part was made before
 	Workers int    // 0: 1
 	Full    func() bool
-	// Faultless: nothing can happen but what the network does every day, so messages that are late find most.
+	// Faultless: nothing can happen but what the network does every day, so messages that are late
+	// find most.
 	Faultless bool
 	// News returns Portfolio.News of a worker; nil: it is not known.
 	News func(worker int) func() News
@@ -97,9 +99,9 @@ func (d Default) Explorers() []Explorer {
 	return all
 }
 
-// random is what a worker draws at random. The share of what is slow is greater: it finds
-// most of the bugs in examples/planted on which this was tuned, and soon. Novelty helps most to put faults where they
-// matter; where there are none, slow has twice as much and novelty half.
+// random is what a worker draws at random. The share of what is slow is greater: it finds most of
+// the bugs in examples/planted on which this was tuned, and soon. Novelty helps most to put faults
+// where they matter; where there are none, slow has twice as much and novelty half.
 func (d Default) random(worker int) *Portfolio {
 	slow, novelty := 2.0, 2.0
 	if d.Faultless {

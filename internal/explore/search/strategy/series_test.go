@@ -9,8 +9,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// TestRepeatedPathsDoNotCount: of a part that has so many paths, those that show nothing new are not counted, so that a
-// small system is explored however often others come to what is known.
+// TestRepeatedPathsDoNotCount: of a part that has so many paths, those that show nothing new are
+// not counted, so that a small system is explored however often others come to what is known.
 func TestRepeatedPathsDoNotCount(t *testing.T) {
 	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 1})
 	p, err := space.NewPath(lostUpdate, space.Bounds{})

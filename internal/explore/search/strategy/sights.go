@@ -7,8 +7,9 @@ import (
 )
 
 // sights are what a path has shown so far: that a node has done something (features) for the n-th
-// time since it, or the network, was last struck by a fault. Beyond the first few times only each doubling of n is one. A
-// second election is another sight than the first one, and so is what a node does after a crash.
+// time since it, or the network, was last struck by a fault. Beyond the first few times only each
+// doubling of n is one. A second election is another sight than the first one, and so is what a
+// node does after a crash.
 //
 // AFL tells inputs apart in the same way, by how often they take each branch
 // (https://lcamtuf.coredump.cx/afl/technical_details.txt).
@@ -35,8 +36,8 @@ func (s *sights) cut(n int) {
 	s.all, s.ends = s.all[:from], s.ends[:n]
 }
 
-// read reads the steps of a path that are new to it. It returns a sight of the last step that the search
-// has not had before. Not ok: there is none.
+// read reads the steps of a path that are new to it. It returns a sight of the last step that the
+// search has not had before. Not ok: there is none.
 func (s *sights) read(p *space.Path, c *Features) (fresh uint64, ok bool) {
 	if s.counts == nil {
 		s.counts = map[uint64]int{}

@@ -13,8 +13,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestSightsOfCutPaths: what a path that was cut and went on has shown is what the same path shows when it is read from its
-// beginning, and a sight is new once.
+// TestSightsOfCutPaths: what a path that was cut and went on has shown is what the same path shows
+// when it is read from its beginning, and a sight is new once.
 func TestSightsOfCutPaths(t *testing.T) {
 	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 2, Faults: worldtest.Faults("crash", 2)})
 	rapid.Check(t, func(t *rapid.T) {
@@ -51,8 +51,8 @@ func TestSightsOfCutPaths(t *testing.T) {
 	})
 }
 
-// TestSightsTellTimesApart: the second time is another sight than the first one, the fifth is not, and what a node does
-// after it was struck is its own.
+// TestSightsTellTimesApart: the second time is another sight than the first one, the fifth is not,
+// and what a node does after it was struck is its own.
 func TestSightsTellTimesApart(t *testing.T) {
 	var c Features
 	fresh := func(n int, life uint64) bool {

@@ -16,15 +16,16 @@ func init() {
 		}})
 }
 
-// Slow are paths that follow the natural schedule, except that a few times some messages are
-// slow for a while: those of one direction of a connection, one message alone, all between two
-// nodes, or all to a node. On half of the paths these are directions of connections from their first
-// message on, rather early ones, which get through at the same time: as when a link comes up late, and what others
-// have tried meanwhile arrives at once. On half of these clients come late, too, and half end when a node has just sent something of
-// its own accord, which answers that were late then meet. What is natural goes on meanwhile. That is what most often goes
-// wrong in a network, and step by step it takes a deviation for each event that goes first
-// (compare Emmi et al., Delay-bounded scheduling, 2011). Faults for which there is a budget
-// come besides, in some of the paths. The first path is natural, and says how long they are.
+// Slow are paths that follow the natural schedule, except that a few times some messages are slow
+// for a while: those of one direction of a connection, one message alone, all between two nodes, or
+// all to a node. On half of the paths these are directions of connections from their first message
+// on, rather early ones, which get through at the same time: as when a link comes up late, and what
+// others have tried meanwhile arrives at once. On half of these clients come late, too, and half
+// end when a node has just sent something of its own accord, which answers that were late then
+// meet. What is natural goes on meanwhile. That is what most often goes wrong in a network, and
+// step by step it takes a deviation for each event that goes first (compare Emmi et al.,
+// Delay-bounded scheduling, 2011). Faults for which there is a budget come besides, in some of the
+// paths. The first path is natural, and says how long they are.
 type Slow struct {
 	Seed     uint64
 	Index    int       // of the next path
@@ -39,12 +40,14 @@ type Slow struct {
 	chains map[uint64]bool // directions of connections and the like that the path has had
 	most   int             // as many as a path had
 	until  int             // step up to which those are held that begin so
-	// Or up to the step behind the waking-th in which a node sends something of its own accord, since its timer has expired
-	// (0: not so). woke is how many there were on the path, natural how many on the natural one.
+	// Or up to the step behind the waking-th in which a node sends something of its own accord,
+	// since its timer has expired (0: not so). woke is how many there were on the path, natural how
+	// many on the natural one.
 	waking, woke, natural int
 }
 
-// hastyTogether: of the paths on which connections come up late together, one in so many has no message late by a second.
+// hastyTogether: of the paths on which connections come up late together, one in so many has no
+// message late by a second.
 const hastyTogether = 8
 
 // forever is more steps than a path has.
@@ -129,14 +132,15 @@ func (s *Slow) hold() hold {
 	return h
 }
 
-// wakes counts the last step if a node has sent something in it because its timer has expired, and ends what is held
-// up to such a step.
+// wakes counts the last step if a node has sent something in it because its timer has expired, and
+// ends what is held up to such a step.
 func (s *Slow) wakes(p *space.Path) {
 	at := p.Len()
 	if at == 0 || p.Event(at).Kind != ariadne.ActFire {
 		return
 	}
-	if by := p.Last().By; len(by.Effect.Packets) == 0 || by.Output.Calls == 0 { // as when TCP sends something once more
+	// as when TCP sends something once more
+	if by := p.Last().By; len(by.Effect.Packets) == 0 || by.Output.Calls == 0 {
 		return
 	}
 	if s.woke++; s.woke == s.waking {

@@ -10,14 +10,15 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 )
 
-// strike says when a fault that has no time of its own strikes a random path: a crash, a cut.
-// As with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over the orders of
-// magnitude, anew after each. Steps that repeat what the node has often done mostly do not count: an idle system leaves the same
-// after each poll. One fault in three follows the one before closely, half of these on the same node.
-// Which fault it is is drawn by kind first: there may be many ways
-// to cut a network, and few to crash. Half of those on nodes hit a leader: one that exposes what few others do, or the
-// busiest one. A third of the waits are for a loss of power, where there may be one: until somebody relies on what a node has not
-// synced. One path in quietOf has none.
+// strike says when a fault that has no time of its own strikes a random path: a crash, a cut. As
+// with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over
+// the orders of magnitude, anew after each. Steps that repeat what the node has often done mostly
+// do not count: an idle system leaves the same after each poll. One fault in three follows the one
+// before closely, half of these on the same node. Which fault it is is drawn by kind first: there
+// may be many ways to cut a network, and few to crash. Half of those on nodes hit a leader: one
+// that exposes what few others do, or the busiest one. A third of the waits are for a loss of
+// power, where there may be one: until somebody relies on what a node has not synced. One path in
+// quietOf has none.
 type strike struct {
 	draw    draw
 	weights *Weights
@@ -146,7 +147,8 @@ func (s *strike) means(e *world.Event) bool {
 	return s.wait.hits(e.Node) && !s.spares(e.Node)
 }
 
-// among draws one of a frame's faults from one on to before another, if it is of those that are meant.
+// among draws one of a frame's faults from one on to before another, if it is of those that are
+// meant.
 func (s *strike) among(f *space.Frame, m *moments, from, to int) (event int, ok bool) {
 	var of [world.MaxKinds][]int // events of a kind
 	sum := 0
@@ -193,8 +195,8 @@ func (s *strike) one(f *space.Frame, m *moments, all []int) int {
 	return all[s.draw.below(len(all))]
 }
 
-// leading are those of some events that hit the nodes which expose what the fewest others expose, as a leader does; all
-// of them, if none does.
+// leading are those of some events that hit the nodes which expose what the fewest others expose,
+// as a leader does; all of them, if none does.
 func leading(f *space.Frame, all []int) (of []int) {
 	counts := map[uint64]int{}
 	nodes := map[ariadne.NodeID][]uint64{}
@@ -247,7 +249,8 @@ func exposedBy(f *space.Frame, id ariadne.NodeID) (kinds []uint64) {
 	return unique(kinds, 0)
 }
 
-// lasting is a fault of the path's last frame, or one time in three that for one of the lengths that are seldom tried.
+// lasting is a fault of the path's last frame, or one time in three that for one of the lengths
+// that are seldom tried.
 func (s *strike) lasting(p *space.Path, event int) int {
 	others := p.System().Lengthened(&p.Last().Enabled[event])
 	if len(others) == 0 || s.draw.below(3) > 0 || s.without.Together {

@@ -8,7 +8,8 @@ type Tally struct {
 	Executions  int    `json:"executions"`
 	Violations  int    `json:"violations"`  // executions that ended in one
 	Transitions int    `json:"transitions"` // that nobody had made before
-	Sights      int    `json:"sights"`      // transitions with something that nobody had shown before (sights)
+	// transitions with something that nobody had shown before (sights)
+	Sights int `json:"sights"`
 }
 
 // Plus is the sum of two tallies of a name, or of one and the zero value.

@@ -78,8 +78,8 @@ type marks struct {
 	number map[mark]int32
 }
 
-// mark is an event by the undisturbed one of the frame and the variation of it. With seldom the fault of that has
-// another length than it has in any event of the frame (world.Rules.Seldom).
+// mark is an event by the undisturbed one of the frame and the variation of it. With seldom the
+// fault of that has another length than it has in any event of the frame (world.Rules.Seldom).
 type mark struct {
 	plain  int
 	vary   ariadne.Variation

@@ -90,8 +90,8 @@ func (t *temper) pick(w *Weights, p *space.Path) int {
 	return t.chance.vary(p, t.plain(w, p.Last(), nil), true)
 }
 
-// pickAwake chooses among events of the path's last frame: awake is one of the given ones, and event is that
-// or, if it is varied or a fault strikes, another one.
+// pickAwake chooses among events of the path's last frame: awake is one of the given ones, and
+// event is that or, if it is varied or a fault strikes, another one.
 func (t *temper) pickAwake(w *Weights, p *space.Path, choices []int) (event, awake int) {
 	n, _ := slices.BinarySearch(choices, p.Last().Plain)
 	if n == 0 { // each undisturbed event was tried

@@ -1,10 +1,11 @@
 package strategy
 
-// Without are parts that a guided search does without, so that it can be measured what each of them brings. The zero
-// value has them all.
+// Without are parts that a guided search does without, so that it can be measured what each of them
+// brings. The zero value has them all.
 type Without struct {
-	Moments  bool // faults come at any step as likely as at others
-	Together bool // no fault depends on the one before, and all nodes and lengths are as likely as others
+	Moments bool // faults come at any step as likely as at others
+	// no fault depends on the one before, and all nodes and lengths are as likely as others
+	Together bool
 	Novelty  bool // default has no share for novelty
 }
 

@@ -37,7 +37,8 @@ func TestNamedWithout(t *testing.T) {
 	}
 }
 
-// TestDefaultWithoutNovelty: the default strategy has a share for novelty unless its name takes it away.
+// TestDefaultWithoutNovelty: the default strategy has a share for novelty unless its name takes it
+// away.
 func TestDefaultWithoutNovelty(t *testing.T) {
 	has := func(name string) (novelty bool) {
 		r, _ := Named(name)
@@ -80,7 +81,8 @@ func TestWithoutMoments(t *testing.T) {
 	}
 }
 
-// TestWithoutTogether: who goes without faults that come together has none follow another one on the same node.
+// TestWithoutTogether: who goes without faults that come together has none follow another one on
+// the same node.
 func TestWithoutTogether(t *testing.T) {
 	together := func(w Without) (follow, close int) {
 		for index := range 1000 {

@@ -258,8 +258,9 @@ type Chaos struct {
 	Shows bool
 	// Speaks: it writes a line at each input, of which the word depends on all inputs.
 	Speaks bool
-	// Kills: it has processes that may be killed one by one, others from time to time. Restart: after
-	// that time one of them is run again; 0: none is. Within: one may be killed in the midst of a step, too.
+	// Kills: it has processes that may be killed one by one, others from time to time. Restart:
+	// after that time one of them is run again; 0: none is. Within: one may be killed in the midst
+	// of a step, too.
 	Kills   bool
 	Restart time.Duration
 	Within  bool

@@ -142,8 +142,8 @@ func (a *Automaton) deadline() ariadne.Time {
 	return t
 }
 
-// runs is when something is due that would be at a time if the clock ran fast by was: what is left of it the clock
-// takes another time to show.
+// runs is when something is due that would be at a time if the clock ran fast by was: what is left
+// of it the clock takes another time to show.
 func (a *Automaton) runs(at ariadne.Time, was int) ariadne.Time {
 	if at == ariadne.Never {
 		return at
@@ -262,7 +262,8 @@ type Multiple interface {
 // Durable is a Program of which something is left when it is taken down.
 type Durable interface{ Fall() }
 
-// Stored is a Durable program of which one of several images may be left when its machine loses power.
+// Stored is a Durable program of which one of several images may be left when its machine loses
+// power.
 type Stored interface {
 	Images() int
 	Left(image int) // from 0
@@ -426,8 +427,8 @@ func (c *Ctx) sendOn(to ariadne.NodeID, text string, opens bool) {
 	}
 }
 
-// TrySend is sendOn, which fails where a call on a connection may: who opens one may find no way to the node, and
-// another is reset, at both ends. It returns the error, or "".
+// TrySend is sendOn, which fails where a call on a connection may: who opens one may find no way to
+// the node, and another is reset, at both ends. It returns the error, or "".
 func (c *Ctx) TrySend(to ariadne.NodeID, text string, opens bool) string {
 	flow := c.flow(ariadne.TCP, to)
 	failure := "ECONNRESET"
@@ -468,8 +469,8 @@ func (c *Ctx) SetTimer(after time.Duration) {
 	c.a.timer = c.a.runs(c.a.clock.Add(max(after, 1)), 0)
 }
 
-// Try does something on an object that can fail, and returns "" or which of the errors it was; "" while
-// the node is spared.
+// Try does something on an object that can fail, and returns "" or which of the errors it was; ""
+// while the node is spared.
 func (c *Ctx) Try(object string, errors ...string) string {
 	if c.a.spared {
 		c.call(CallTry, 0, object)
@@ -507,8 +508,8 @@ func (c *Ctx) Event(text string) {
 		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(text), Sent: c.a.clock})
 }
 
-// Sync has something written to the disk, which may take one of some times. Then the program hears when
-// that is over.
+// Sync has something written to the disk, which may take one of some times. Then the program hears
+// when that is over.
 func (c *Ctx) Sync(object string, lengths ...time.Duration) {
 	alternatives := make([]string, len(lengths))
 	for i, l := range lengths {

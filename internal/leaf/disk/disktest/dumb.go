@@ -1,5 +1,6 @@
-// Package disktest says what a loss of power may leave in a way that is as simple as can be: it tries
-// each set of the pieces of the operations. Tests hold package disk, and who searches with it, to that.
+// Package disktest says what a loss of power may leave in a way that is as simple as can be: it
+// tries each set of the pieces of the operations. Tests hold package disk, and who searches with
+// it, to that.
 //
 // What always holds: it uses nothing of package disk but the operations and the names of models.
 package disktest
@@ -39,8 +40,8 @@ func modelOf(of disk.Model) model {
 	return m
 }
 
-// Images are the files that a loss of power may leave after some operations, of those that were there
-// before, as they are shown, and how many sets of pieces leave them.
+// Images are the files that a loss of power may leave after some operations, of those that were
+// there before, as they are shown, and how many sets of pieces leave them.
 func Images(of disk.Model, before *FS, ops []*disk.Op, show func(*FS) string) (images map[string]bool, sets int) {
 	return modelOf(of).images(before, ops, show)
 }
@@ -228,8 +229,8 @@ func (p *piece) removes() []uint64 {
 	return nil
 }
 
-// allocates reports whether it needs blocks that the file did not have before its operation: it has data for
-// them, or is the size of what is there.
+// allocates reports whether it needs blocks that the file did not have before its operation: it has
+// data for them, or is the size of what is there.
 func (p *piece) allocates(ops []*disk.Op) bool {
 	pg := p.lo / page
 	switch {

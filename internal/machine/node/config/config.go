@@ -1,9 +1,9 @@
 // Package config says what one machine is to be, in the machine's own terms: its programs and their
-// surroundings, its clocks, what is looked at in it, and at which places of a step something else may
-// happen.
+// surroundings, its clocks, what is looked at in it, and at which places of a step something else
+// may happen.
 //
-// It knows nothing of specs, budgets or searches. A Machine does not change once a node is made of it,
-// so any number of nodes may share one.
+// It knows nothing of specs, budgets or searches. A Machine does not change once a node is made of
+// it, so any number of nodes may share one.
 //
 // Read next: internal/system/machines, which builds it from a spec; internal/machine/node.
 package config
@@ -32,13 +32,15 @@ type Machine struct {
 
 	Date        time.Time     // of its real-time clock at virtual time 0, but for ClockOffset
 	ClockOffset time.Duration // by how much that is wrong when it is first switched on
-	ClockDrift  int           // by how much its clocks run fast, in parts per million; slow when negative
-	Coarse      bool          // it comes back at a full second from faults of less than one, too
+	// by how much its clocks run fast, in parts per million; slow when negative
+	ClockDrift int
+	Coarse     bool // it comes back at a full second from faults of less than one, too
 
-	Processor string // model that programs are told of (internal/machine/processor); "": the real one
-	CPUs      int    // 0: 1
-	Memory    int64  // bytes; 0: the default
-	Disk      int64  // bytes that its own files may hold; 0: the default
+	// model that programs are told of (internal/machine/processor); "": the real one
+	Processor string
+	CPUs      int   // 0: 1
+	Memory    int64 // bytes; 0: the default
+	Disk      int64 // bytes that its own files may hold; 0: the default
 
 	Commands   []Command
 	Restart    []Command // what it runs when it is switched on again; nil: Commands
@@ -55,17 +57,20 @@ type Machine struct {
 	WorkDir  string   // directory of the host of which /node is a copy at first, or ""
 	Links    []string // paths below SpecDir to which there are links at the same place in /node
 	Writable []string // absolute paths that it may write too
-	Run      []string // directories below /run that are its user's, each behind those that it lies in
+	// directories below /run that are its user's, each behind those that it lies in
+	Run []string
 
 	Limits Limits
 	Ready  Ready
 	Faults Faults
 
-	Probes []Probe  // functions and variables by which it exposes something
-	Looks  []Look   // files and commands, likewise
-	Growth *Growth  // bounds of what its processes take; nil: it does not look
-	Serves []string // the names by which it exposes at which ports it takes connections; nil: it does not
-	// Stays reports whether something of what it has told (Logs and Exposures) outlives its going down. nil: nothing does.
+	Probes []Probe // functions and variables by which it exposes something
+	Looks  []Look  // files and commands, likewise
+	Growth *Growth // bounds of what its processes take; nil: it does not look
+	// the names by which it exposes at which ports it takes connections; nil: it does not
+	Serves []string
+	// Stays reports whether something of what it has told (Logs and Exposures) outlives its going
+	// down. nil: nothing does.
 	Stays func(told *ariadne.Output) bool
 }
 
@@ -78,14 +83,14 @@ type Host struct {
 // Command is a program, absolute or below /spec, with its arguments.
 type Command struct{ Args []string }
 
-// Programs are all that the machine may run: Commands, and behind them those of Restart and AfterCrash.
-// In this order commands have their numbers.
+// Programs are all that the machine may run: Commands, and behind them those of Restart and
+// AfterCrash. In this order commands have their numbers.
 func (m *Machine) Programs() []Command { return slices.Concat(m.Commands, m.Restart, m.AfterCrash) }
 
 // Beside is what programs find in directories of the host that lie beside the spec.
 type Beside interface {
-	// Shown returns which names they find in a directory when they list it. Who reads the directory calls
-	// it before.
+	// Shown returns which names they find in a directory when they list it. Who reads the directory
+	// calls it before.
 	Shown(dir string) func(name string) bool
 	// Copied returns which names a copy of a directory has.
 	Copied(dir string) func(name string) bool
@@ -101,26 +106,27 @@ type Limits struct {
 
 // Faults say at which places of a step something else may happen, and what.
 type Faults struct {
-	// After says what the machine must have written before something of a kind happens, by the kind's number,
-	// which is its bit in kernel.Node.Said.
+	// After says what the machine must have written before something of a kind happens, by the
+	// kind's number, which is its bit in kernel.Node.Said.
 	After []After
 
 	Fail  Fail  // calls that fail
 	Late  bool  // threads may be late
 	Stall Stall // syncs that take time
-	// Within are the faults that may befall the machine within a step, in the order of its alternatives.
+	// Within are the faults that may befall the machine within a step, in the order of its
+	// alternatives.
 	Within     []ariadne.NodeFault
 	Falls      bool // it may go down or be paused, within a step or between two
 	LosesPower bool
 	Power      Power
 	Kill       Kill
-	// Parted: the network may be parted, or others go down, so it tells how long its connections let nothing
-	// get through.
+	// Parted: the network may be parted, or others go down, so it tells how long its connections
+	// let nothing get through.
 	Parted bool
 }
 
-// After is what a line is like that comes before something of a kind. nil: nothing need come, or another
-// machine has to write it.
+// After is what a line is like that comes before something of a kind. nil: nothing need come, or
+// another machine has to write it.
 type After struct {
 	Kind string
 	Line *regexp.Regexp
@@ -128,7 +134,8 @@ type After struct {
 
 // Fail says which calls may fail.
 type Fail struct {
-	// Errors are the names of the errors that each call may fail with, by its name; nil: no call fails.
+	// Errors are the names of the errors that each call may fail with, by its name; nil: no call
+	// fails.
 	Errors map[string][]string
 	// Functions are the values with which functions return without having done anything, by symbol.
 	Functions map[string]int64
@@ -150,8 +157,8 @@ type Stall struct {
 // On reports whether syncs of a file may take time, or with "" what syncs all.
 func (s *Stall) On(file string) bool { return file == "" || matches(s.Paths, file) }
 
-// matches reports whether a file's path is one of some patterns, of which nil are all. A pattern without a
-// slash is compared with the last part of the path.
+// matches reports whether a file's path is one of some patterns, of which nil are all. A pattern
+// without a slash is compared with the last part of the path.
 func matches(patterns []string, file string) bool {
 	if patterns == nil {
 		return true
@@ -166,8 +173,8 @@ func matches(patterns []string, file string) bool {
 	})
 }
 
-// Ready is when the machine is ready for others that wait for it: a program takes connections or datagrams at a
-// port, or has written a line. Both zero: none waits.
+// Ready is when the machine is ready for others that wait for it: a program takes connections or
+// datagrams at a port, or has written a line. Both zero: none waits.
 type Ready struct {
 	Port uint16
 	Line *regexp.Regexp

@@ -3,8 +3,8 @@
 // Package watchdog looks from outside at the threads of a node that run and make no call. It is the
 // one part of a node that goes by real time.
 //
-// It knows processes, and nothing of what is emulated: who runs, that a call was made and that a step
-// begins and ends is told to it. What it finds it keeps until it is asked.
+// It knows processes, and nothing of what is emulated: who runs, that a call was made and that a
+// step begins and ends is told to it. What it finds it keeps until it is asked.
 //
 // Read next: weigh.go (memory).
 package watchdog
@@ -22,11 +22,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Watchdog stops a thread that spins while others could run, and any that runs past the step's limit.
-// It is the only place where the real machine's speed matters, and what it does is
-// marked. It counts processor time of what runs, so that neither a busy machine nor Ariadne's own
-// work looks like a program that hangs; and since it is Ariadne
-// that makes calls slow, each call adds to the limit.
+// Watchdog stops a thread that spins while others could run, and any that runs past the step's
+// limit. It is the only place where the real machine's speed matters, and what it does is marked.
+// It counts processor time of what runs, so that neither a busy machine nor Ariadne's own work
+// looks like a program that hangs; and since it is Ariadne that makes calls slow, each call adds to
+// the limit.
 type Watchdog struct {
 	limit time.Duration
 
@@ -56,15 +56,16 @@ const (
 	// spinLimit without a call while others wait: a spin lock, not a long computation.
 	// Where there was one, the next is not waited for as long.
 	spinLimit = 2 * time.Second
-	// wallFactor: a thread that makes no stop for so many times the step's limit of real time hangs, although
-	// it uses no processor: it sleeps in a call that was not emulated. One that waits for a processor does not.
+	// wallFactor: a thread that makes no stop for so many times the step's limit of real time
+	// hangs, although it uses no processor: it sleeps in a call that was not emulated. One that
+	// waits for a processor does not.
 	wallFactor = 20
 	// PerCall is what each call of a step adds to its limit.
 	PerCall = 50 * time.Microsecond
 )
 
-// Start returns a watchdog over steps that may use so much processor time, of processes that may use so much
-// memory. interrupted reports whether somebody has ended the step under way.
+// Start returns a watchdog over steps that may use so much processor time, of processes that may
+// use so much memory. interrupted reports whether somebody has ended the step under way.
 func Start(limit time.Duration, memory int64, interrupted func() bool) *Watchdog {
 	w := &Watchdog{limit: limit, memory: memory, asks: interrupted, done: make(chan struct{})}
 	go w.watch()

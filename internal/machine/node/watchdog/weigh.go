@@ -72,20 +72,23 @@ func ownMemory(pid int) int64 {
 
 // What the objects of the node's kernel hold lies in Ariadne's own memory, and in shared memory of
 // the host's. Nothing counts it as it comes. The node weighs its objects when Ariadne has allocated
-// as much since the last time as they may still grow: no garbage and no collection hides their growth
-// then. To weigh takes as long as a copy of them, and is exact.
+// as much since the last time as they may still grow: no garbage and no collection hides their
+// growth then. To weigh takes as long as a copy of them, and is exact.
 
-// growth is how much they grow at least before they are weighed again: one part of the node's memory in so many.
+// growth is how much they grow at least before they are weighed again: one part of the node's
+// memory in so many.
 const growth = 8
 
 // gauge says when objects of the kernel are to be weighed.
 type gauge struct {
 	room      atomic.Int64 // how many bytes are allocated before that
 	allocated atomic.Int64 // by Ariadne until it began
-	shared    int64        // the least of the host's memory that was shared since it last grew by much
+	// the least of the host's memory that was shared since it last grew by much
+	shared int64
 }
 
-// full reports whether the objects may have grown by what the gauge has room for, or the host's shared memory by least.
+// full reports whether the objects may have grown by what the gauge has room for, or the host's
+// shared memory by least.
 func (g *gauge) full(least int64) (much bool) {
 	now := hostShared()
 	if much = now > g.shared+least; much || now < g.shared {
@@ -110,7 +113,8 @@ func hostShared() int64 {
 	return int64(i.Sharedram) * int64(i.Unit)
 }
 
-// Grown reports whether what objects of kernels may hold has grown by much: the node is to weigh its own.
+// Grown reports whether what objects of kernels may hold has grown by much: the node is to weigh
+// its own.
 func (w *Watchdog) Grown() bool { return w.grown.Load() }
 
 // Weighed says that the node has weighed its objects, and how many bytes they may still grow.

@@ -48,8 +48,8 @@ func NewInput(input string, open bool) *File {
 // NewOutput returns a standard output (stream 1) or error (2).
 func NewOutput(stream int) *File { return &File{Stream: stream} }
 
-// NewCapture returns a standard output (stream 1) or error (2) that keeps so many bytes of what is written to it, which are no
-// lines of the node's.
+// NewCapture returns a standard output (stream 1) or error (2) that keeps so many bytes of what is
+// written to it, which are no lines of the node's.
 func NewCapture(stream, most int) *File { return &File{Stream: stream, most: most} }
 
 // Captured is what was written to a capture.

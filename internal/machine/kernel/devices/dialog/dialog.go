@@ -88,8 +88,8 @@ func Keep(old, now *kernel.Node) {
 	}
 }
 
-// Deliver lets an event happen of which a program has told. If it has closed the device, nobody hears
-// of it.
+// Deliver lets an event happen of which a program has told. If it has closed the device, nobody
+// hears of it.
 func Deliver(n *kernel.Node, m *ariadne.Message) {
 	s := states.Peek(n)
 	if s == nil || m.Flow.Epoch != n.Boots {
@@ -150,8 +150,8 @@ func (f *File) Release(n *kernel.Node) {
 	}
 }
 
-// Read implements Reader: one answer at a time, in the order of what was asked. Before a question, and
-// behind the last answer, is the end.
+// Read implements Reader: one answer at a time, in the order of what was asked. Before a question,
+// and behind the last answer, is the end.
 func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(f.answers) == 0 {
 		return 0, 0
@@ -214,7 +214,8 @@ func parse(line string) (_ saying, why string) {
 	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE..., conceal NAME, assert KIND TEXT, begin, end, promise TEXT nor crash now"
 }
 
-// parseMark understands what a program says of its work. Who judges all of the log finds it there, too.
+// parseMark understands what a program says of its work. Who judges all of the log finds it there,
+// too.
 func parseMark(line string) (_ saying, why string) {
 	if why := disk.CheckMark(line); why != "" {
 		return nil, why

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEvents: a read waits until what was told of happens, and answers come in the order of what was
-// asked.
+// TestEvents: a read waits until what was told of happens, and answers come in the order of what
+// was asked.
 func TestEvents(t *testing.T) {
 	n := kernel.NewNode(2, "n3", 1)
 	n.Boots = 1

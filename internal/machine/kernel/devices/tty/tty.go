@@ -1,5 +1,5 @@
-// Package tty is pseudoterminals (pty(7)) with their line discipline, and the controlling terminals of
-// sessions.
+// Package tty is pseudoterminals (pty(7)) with their line discipline, and the controlling terminals
+// of sessions.
 //
 // Read next: line.go.
 package tty

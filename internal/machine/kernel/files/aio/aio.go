@@ -1,5 +1,6 @@
-// Package aio is the contexts of legacy asynchronous I/O (io_setup(2)). Operations are done when they
-// are submitted, but for those that wait for a slow disk; a context holds their events until these are fetched.
+// Package aio is the contexts of legacy asynchronous I/O (io_setup(2)). Operations are done when
+// they are submitted, but for those that wait for a slow disk; a context holds their events until
+// these are fetched.
 package aio
 
 import (

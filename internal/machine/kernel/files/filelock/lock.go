@@ -1,4 +1,5 @@
-// Package filelock is the locks on files: flock(2), fcntl(2)'s record locks of both kinds, and leases.
+// Package filelock is the locks on files: flock(2), fcntl(2)'s record locks of both kinds, and
+// leases.
 //
 // Read next: lease.go.
 package filelock

@@ -1,5 +1,5 @@
-// Package inode is what a node's files look like to it: their numbers, times and owners, which Linux's
-// differ from run to run, and how much room they take.
+// Package inode is what a node's files look like to it: their numbers, times and owners, which
+// Linux's differ from run to run, and how much room they take.
 //
 // Read next: disk.go.
 package inode
@@ -56,7 +56,8 @@ type Table struct {
 	// tell when they change.
 	Mapped map[Key]bool
 
-	// Copies are copies of files of the host that programs have open in their place (kernel.Instead).
+	// Copies are copies of files of the host that programs have open in their place
+	// (kernel.Instead).
 	Copies map[Key]Original
 
 	// Tree is the supervisor's descriptor of the root of the node's own files, or 0; Disk
@@ -68,14 +69,15 @@ type Table struct {
 	// Linux takes them away when the node's root, who is not the machine's, writes.
 	SetID map[Key]uint32
 
-	// Logs: what changes the files on the machine's disks is entered in Log. Whole: also what is durable
-	// stays in it.
+	// Logs: what changes the files on the machine's disks is entered in Log. Whole: also what is
+	// durable stays in it.
 	Logs, Whole bool
 	Log         *disk.Log
-	// Stored are files that are mapped shared and writable, as they were when somebody last looked, while
-	// Logs.
+	// Stored are files that are mapped shared and writable, as they were when somebody last looked,
+	// while Logs.
 	Stored map[Key]Mapped
-	// begun is how many syncs have begun that take time; under way are the times of files that they write.
+	// begun is how many syncs have begun that take time; under way are the times of files that they
+	// write.
 	begun    int
 	underWay map[int]map[Key]Times
 	// stale are the times of files that were set since they were last written to the disk, as they
@@ -154,7 +156,8 @@ func (f *Table) writesTimes(kind disk.Kind, op *disk.Op, key Key) bool {
 	return kind == disk.Sync || kind == disk.Fsync && op.Flags&disk.Ranged == 0 && f.inodes[key] == op.Ino
 }
 
-// Submit enters that a sync begins which takes time, and returns what is to be entered when it ends.
+// Submit enters that a sync begins which takes time, and returns what is to be entered when it
+// ends.
 func (f *Table) Submit(op disk.Op) (end disk.Op) {
 	f.begun++
 	op.Begun = f.begun
@@ -175,7 +178,8 @@ func (f *Table) Submit(op disk.Op) (end disk.Op) {
 	return op
 }
 
-// writeTimes puts those times onto the disk that files had when a sync began. Others have been set since.
+// writeTimes puts those times onto the disk that files had when a sync began. Others have been set
+// since.
 func (f *Table) writeTimes(number int) {
 	for key, then := range f.underWay[number] {
 		if old, ok := f.stale[key]; !ok {
@@ -190,8 +194,9 @@ func (f *Table) writeTimes(number int) {
 	delete(f.underWay, number)
 }
 
-// Lose leaves of the files' times those that are on the disk, and returns what was entered. Times of modification stay, for
-// they belong to what is entered: Retime takes back those of what is lost.
+// Lose leaves of the files' times those that are on the disk, and returns what was entered. Times
+// of modification stay, for they belong to what is entered: Retime takes back those of what is
+// lost.
 func (f *Table) Lose() *disk.Log {
 	for key, old := range f.stale {
 		now := f.times[key]
@@ -206,7 +211,8 @@ func (f *Table) Lose() *disk.Log {
 	return f.Log
 }
 
-// Retime gives a file, after Lose, the time of modification that it has by an operation, or with nil that of before the log.
+// Retime gives a file, after Lose, the time of modification that it has by an operation, or with
+// nil that of before the log.
 func (f *Table) Retime(key Key, by *disk.Op) {
 	key = f.First(key)
 	t := f.Times(key)
@@ -272,8 +278,9 @@ func (f *Table) First(key Key) Key {
 }
 
 // Restart leaves in the table what outlives the machine's memory: what is known of the files that
-// are on its disks. Of others the numbers are free again, as on ext4, but new ones begin at a multiple of freshInodes: the
-// numbers of files to come do not tell which of the last ones were lost.
+// are on its disks. Of others the numbers are free again, as on ext4, but new ones begin at a
+// multiple of freshInodes: the numbers of files to come do not tell which of the last ones were
+// lost.
 func (f *Table) Restart(onDisk map[Key]bool) {
 	gone := func(key Key) bool { return !onDisk[key] }
 	maps.DeleteFunc(f.inodes, func(key Key, _ uint64) bool { return gone(key) })

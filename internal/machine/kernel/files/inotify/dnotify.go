@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Signals about directories are older than inotify, and sent for the same events (fcntl(2),
-// "File and directory change notification"). One is asked for by a process, as far as that is a table
-// of descriptors, and an open directory; it goes with any descriptor of that which the process closes.
+// Signals about directories are older than inotify, and sent for the same events (fcntl(2), "File
+// and directory change notification"). One is asked for by a process, as far as that is a table of
+// descriptors, and an open directory; it goes with any descriptor of that which the process closes.
 
 // Bits of F_NOTIFY's argument.
 const (
@@ -38,8 +38,8 @@ func init() {
 	kernel.Register("inotify", kernel.Hooks{DescriptorClosed: EndSignals})
 }
 
-// SignalDirectory asks for signals about a directory that t has open by fd; what was asked for before
-// stays.
+// SignalDirectory asks for signals about a directory that t has open by fd; what was asked for
+// before stays.
 func SignalDirectory(t *kernel.Thread, of *kernel.OpenFile, key inode.Key, fd int, arg uint32) {
 	n := t.Node()
 	if of.Owner == 0 {

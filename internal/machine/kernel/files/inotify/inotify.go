@@ -1,6 +1,6 @@
-// Package inotify is watches of files and directories (inotify(7)). Only the node's own calls change
-// its files, and each of these stops, so whoever handles one says here what it has done to which
-// file; nothing is watched in Linux.
+// Package inotify is watches of files and directories (inotify(7)). Only the node's own calls
+// change its files, and each of these stops, so whoever handles one says here what it has done to
+// which file; nothing is watched in Linux.
 package inotify
 
 import (

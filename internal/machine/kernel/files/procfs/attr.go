@@ -1,5 +1,5 @@
-// Package procfs is what programs open of /proc that is not a text: directories, and files that can be
-// written. The texts are made by internal/machine/sys.
+// Package procfs is what programs open of /proc that is not a text: directories, and files that can
+// be written. The texts are made by internal/machine/sys.
 package procfs
 
 import (

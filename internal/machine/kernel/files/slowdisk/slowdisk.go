@@ -1,9 +1,10 @@
-// Package slowdisk is the syncs of a node that take time: what has files written to the disk ends in a later step
-// than it begins in, by a message of the node to itself (ariadne.Disk). Till then the thread waits whose call it is, and
-// no signal wakes it but one that kills its process: Linux's state D. The sync goes on without it.
+// Package slowdisk is the syncs of a node that take time: what has files written to the disk ends
+// in a later step than it begins in, by a message of the node to itself (ariadne.Disk). Till then
+// the thread waits whose call it is, and no signal wakes it but one that kills its process: Linux's
+// state D. The sync goes on without it.
 //
-// What is not here: when syncs take time, and how long, whoever runs the node says (Asker); what is written is
-// the log's of the node's files (internal/machine/kernel/files/inode).
+// What is not here: when syncs take time, and how long, whoever runs the node says (Asker); what is
+// written is the log's of the node's files (internal/machine/kernel/files/inode).
 package slowdisk
 
 import (
@@ -18,7 +19,8 @@ import (
 
 // Asker is a Tracee that knows who decides.
 type Asker interface {
-	// Stall returns how long it takes to write a file to the disk, or with "" all of them. Not ok: no time.
+	// Stall returns how long it takes to write a file to the disk, or with "" all of them. Not ok:
+	// no time.
 	Stall(file string) (length time.Duration, ok bool)
 }
 
@@ -60,8 +62,8 @@ func Of(t *kernel.Thread) *Sync {
 	return nil
 }
 
-// Ask asks whether the call that t stands in takes time, which is about to have a file written to the disk, or with ""
-// all of them. If so it is Of(t) until it has ended. nil: it takes none.
+// Ask asks whether the call that t stands in takes time, which is about to have a file written to
+// the disk, or with "" all of them. If so it is Of(t) until it has ended. nil: it takes none.
 func Ask(t *kernel.Thread, what, file string) *Sync {
 	a, ok := t.M.(Asker)
 	if !ok {
@@ -115,8 +117,8 @@ func (s *Sync) Wait(t *kernel.Thread) kernel.Result {
 // Begun reports whether it has begun.
 func (s *Sync) Begun() bool { return s.begun }
 
-// Deliver lets a sync end. If the process whose call it was has been killed, what was written is on the
-// disk all the same.
+// Deliver lets a sync end. If the process whose call it was has been killed, what was written is on
+// the disk all the same.
 func Deliver(n *kernel.Node, m *ariadne.Message) {
 	all := states.Peek(n)
 	if all == nil || m.Flow.Epoch != n.Boots {

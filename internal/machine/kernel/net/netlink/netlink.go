@@ -1,5 +1,6 @@
-// Package netlink is sockets that ask the kernel: for interfaces, addresses and routes (rtnetlink(7)),
-// and for sockets (sock_diag(7)). Nothing of that changes by itself, so there are no notifications.
+// Package netlink is sockets that ask the kernel: for interfaces, addresses and routes
+// (rtnetlink(7)), and for sockets (sock_diag(7)). Nothing of that changes by itself, so there are
+// no notifications.
 //
 // Read next: diag.go.
 package netlink

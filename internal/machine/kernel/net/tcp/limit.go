@@ -19,8 +19,8 @@ import (
 // line as fast as this: TCP_USER_TIMEOUT counts from there.
 const firstTry = 400 * time.Millisecond
 
-// Limits are how long connections to other nodes let nothing get through, if they have a limit of their own, by flow;
-// nil: as when they were asked for last.
+// Limits are how long connections to other nodes let nothing get through, if they have a limit of
+// their own, by flow; nil: as when they were asked for last.
 func Limits(n *kernel.Node) *[]ariadne.Limit {
 	s := stackOf(n)
 	var all []ariadne.Limit
@@ -40,8 +40,8 @@ func Limits(n *kernel.Node) *[]ariadne.Limit {
 	return &all
 }
 
-// limit is that of this end: of TCP_USER_TIMEOUT and keep-alive. The probes of keep-alive count until
-// there are enough of them or, with TCP_USER_TIMEOUT, until that is over.
+// limit is that of this end: of TCP_USER_TIMEOUT and keep-alive. The probes of keep-alive count
+// until there are enough of them or, with TCP_USER_TIMEOUT, until that is over.
 func (c *Socket) limit() (l ariadne.Limit) {
 	if c.flow == nil || c.orphan || c.state != inet.Established && c.state != inet.CloseWait && c.state != inet.FinWait {
 		return l
@@ -65,8 +65,8 @@ func (c *Socket) limit() (l ariadne.Limit) {
 	return l
 }
 
-// GiveUp ends a connection that has let nothing get through for as long as it may, as
-// tcp_write_err does, or of which a probe has found that the peer has none. The network has nothing of it on its
+// GiveUp ends a connection that has let nothing get through for as long as it may, as tcp_write_err
+// does, or of which a probe has found that the peer has none. The network has nothing of it on its
 // way any more.
 func GiveUp(n *kernel.Node, m *ariadne.Message) {
 	c := stackOf(n).conns[inet.Pair{Local: m.Flow.Src, Remote: m.Flow.Dst}]

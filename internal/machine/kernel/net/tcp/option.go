@@ -70,8 +70,8 @@ func List(n *kernel.Node, family int) []inet.Entry {
 	return s.ports.Entries(family)
 }
 
-// Entry implements inet.Socket. One that is only bound stands in none of Linux's tables, a half-open
-// one is no socket yet.
+// Entry implements inet.Socket. One that is only bound stands in none of Linux's tables, a
+// half-open one is no socket yet.
 func (c *Socket) Entry() inet.Entry {
 	e := c.NewEntry(inet.State(c.info()[0]))
 	e.Sending, e.Receiving, e.Shut = len(c.out), len(c.in), c.shut

@@ -384,8 +384,8 @@ func (c *Socket) MayBeReset(reads bool) bool {
 	return c.shut&socket.ShutWrite == 0
 }
 
-// ResetFromOutside is an RST in the place of the next segment, by something between the two ends that
-// sends one to the other end as well. What was sent before is before it.
+// ResetFromOutside is an RST in the place of the next segment, by something between the two ends
+// that sends one to the other end as well. What was sent before is before it.
 func (c *Socket) ResetFromOutside() {
 	c.net().flush(c.Node, c)
 	c.segment(&ariadne.Message{Flags: ariadne.RST | ariadne.MID})

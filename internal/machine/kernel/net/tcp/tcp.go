@@ -1,5 +1,5 @@
-// Package tcp is TCP (tcp(7)). Between nodes the network keeps what is sent and its order, so there is
-// nothing to send again but what opens a connection.
+// Package tcp is TCP (tcp(7)). Between nodes the network keeps what is sent and its order, so there
+// is nothing to send again but what opens a connection.
 //
 // Read next: segment.go.
 package tcp

@@ -89,7 +89,8 @@ func sourceOn(n *kernel.Node, dst netip.Addr, link int) netip.Addr {
 	return netip.Addr{}
 }
 
-// sendToGroup sends a datagram to all that may hear it: each node on the same network, and this one.
+// sendToGroup sends a datagram to all that may hear it: each node on the same network, and this
+// one.
 func (u *Socket) sendToGroup(d *datagram) {
 	n, group := u.Node, d.to.Addr()
 	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: d.from, Dst: d.to}, Group: group, Data: slices.Clone(d.data)}
@@ -191,7 +192,8 @@ func (u *Socket) setGroupOption(level, name int, v []byte) kernel.Errno {
 	return unix.ENOPROTOOPT
 }
 
-// findLink is the interface that the end of a struct ip_mreq or ip_mreqn names, by its address or by its number.
+// findLink is the interface that the end of a struct ip_mreq or ip_mreqn names, by its address or
+// by its number.
 func (u *Socket) findLink(v []byte) (int, kernel.Errno) {
 	if len(v) >= sizeofMreqn-4 && binary.LittleEndian.Uint32(v[4:]) != 0 {
 		return u.linkAt(int(binary.LittleEndian.Uint32(v[4:])))

@@ -25,8 +25,8 @@ const (
 
 const pageSize = 4096
 
-// memory is net.ipv4.udp_mem: pages that the queues of all sockets together may take. The last number is
-// the limit, six parts in 32 of the machine's memory.
+// memory is net.ipv4.udp_mem: pages that the queues of all sockets together may take. The last
+// number is the limit, six parts in 32 of the machine's memory.
 var memory = kernel.NewMemorySetting("net/ipv4/udp_mem", 0, math.MaxInt64, func(memory int64) []int64 {
 	pages := max(memory/pageSize/8, 128)
 	return []int64{pages / 4 * 3, pages, pages / 4 * 3 * 2}
@@ -191,7 +191,8 @@ func (u *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	}
 	u.Remote = dst
 	if u.held != nil && dst.Addr().Is4() && u.held.to.Addr().Is4() {
-		u.held.from, u.held.to = netip.AddrPortFrom(src, u.Local.Port()), dst // Linux has one place for both
+		// Linux has one place for both
+		u.held.from, u.held.to = netip.AddrPortFrom(src, u.Local.Port()), dst
 	}
 	if u.Local.Addr().IsUnspecified() {
 		u.Local = netip.AddrPortFrom(src, u.Local.Port())
@@ -391,8 +392,8 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 	emit(n, m)
 }
 
-// emit hands a datagram for another node to the node layer. Those from before the node was switched on are of another
-// flow: they may still be under way, and have the numbers that begin again.
+// emit hands a datagram for another node to the node layer. Those from before the node was switched
+// on are of another flow: they may still be under way, and have the numbers that begin again.
 func emit(n *kernel.Node, m ariadne.Message) {
 	m.Flow.Epoch = inet.FirstEpoch(n)
 	key := inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: m.Flow.Src, Remote: m.Flow.Dst}}

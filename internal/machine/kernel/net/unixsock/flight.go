@@ -20,8 +20,8 @@ func (f *flights) add(user, n int) {
 	}
 }
 
-// tooManyInFlight reports whether t may send no more descriptors: its user has more in flight than a
-// process may have open (unix(7), ETOOMANYREFS).
+// tooManyInFlight reports whether t may send no more descriptors: its user has more in flight than
+// a process may have open (unix(7), ETOOMANYREFS).
 func tooManyInFlight(t *kernel.Thread) bool {
 	most, _ := t.Proc.Rlimit(unix.RLIMIT_NOFILE)
 	f := flightsOf.Peek(t.Node())

@@ -56,7 +56,8 @@ var _ = kernel.Kind[*waiter]()
 type Table struct {
 	queues map[key][]*waiter
 	owners map[key]*kernel.Thread // of priority-inheriting futexes with waiters
-	backed int                    // waiters in memory that others may have at another place (Backer)
+	// waiters in memory that others may have at another place (Backer)
+	backed int
 }
 
 // owned are the priority-inheriting futexes that a thread holds while others wait.

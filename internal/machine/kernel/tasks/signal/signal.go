@@ -61,10 +61,11 @@ type Info struct {
 	PID, UID           int    // sender, or the child with SIGCHLD
 	Value              uint64 // sigqueue, timers; of a call, its number and architecture
 	Status             int    // SIGCHLD
-	TimerSet           int    // how often the timer had been set, which tells signals of its earlier settings
-	TimerID, Overrun   int    // SI_TIMER
-	Band, FD           int    // SIGIO
-	Addr               uint64 // faults, calls
+	// how often the timer had been set, which tells signals of its earlier settings
+	TimerSet         int
+	TimerID, Overrun int    // SI_TIMER
+	Band, FD         int    // SIGIO
+	Addr             uint64 // faults, calls
 }
 
 // InfoSize is the size of siginfo_t.
