@@ -21,6 +21,9 @@
 
 GO ?= go
 
+# Pages that are generated are wrapped as all others are.
+WRAP = $(GO) run ./tools/prose -w docs
+
 .PHONY: build release demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages lint generate clean
 
 build:
@@ -51,36 +54,46 @@ suites: build
 bench: build
 	$(GO) build -o bin/bench ./tools/bench
 	bin/bench -document docs/results/costs.md
+	@$(WRAP)
 
 figures: build
 	examples/paxos/fetch
 	$(GO) run ./tools/figures
+	@$(WRAP)
 
 compat: build
 	$(GO) run ./tools/compat
+	@$(WRAP)
 
 bugs: build
 	$(GO) run ./tools/bugs
+	@$(WRAP)
 
 papers: build
 	$(GO) run ./tools/bugs -papers -budget 2m
+	@$(WRAP)
 
 results: build
 	$(GO) run ./tools/results
+	@$(WRAP)
 
 sweep: build
 	for d in $$(sed -n 's,^- spec: \(.*\)/.*,\1,p' examples/sweep.yaml | sort -u); do examples/$$d/fetch || exit 1; done
 	$(GO) run ./tools/sweep
+	@$(WRAP)
 
 faulty: build
 	$(GO) run ./tools/faulty
+	@$(WRAP)
 
 findings: build
 	$(GO) run ./tools/findings
+	@$(WRAP)
 
 storage: build
 	examples/storage/fetch
 	$(GO) run ./tools/storage
+	@$(WRAP)
 
 packages:
 	@scripts/packages
