@@ -58,10 +58,12 @@ type CoverageFields struct {
 	Replayed    int   `json:"replayed"`
 	Boots       int   `json:"boots"`
 	Thaws       int   `json:"thaws"`
-	Freezes     int   `json:"freezes"`
-	Evictions   int   `json:"evictions"`
-	Unfrozen    int   `json:"unfrozen"` // states that could not be frozen
-	Mismatches  int   `json:"mismatches"`
+	// of thaws, by writing pages and not by copies of processes
+	InPlace    int `json:"in_place,omitempty"`
+	Freezes    int `json:"freezes"`
+	Evictions  int `json:"evictions"`
+	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
+	Mismatches int `json:"mismatches"`
 
 	Stopped int `json:"stopped,omitempty"` // transitions by which a machine stopped
 	Disks   int `json:"disks,omitempty"`   // that these left, different ones
@@ -148,7 +150,7 @@ func (c *Coverage) Fields() *CoverageFields {
 		Protocol: c.Protocol, Combined: c.Global,
 		Stopped: m.Stopped, Disks: m.Disks, LeftOut: m.LeftOut, Transitions: m.Transitions, Loaded: m.Loaded, Forgotten: m.Forgotten, Bytes: m.Bytes,
 		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed,
-		Boots: n.Boots, Thaws: n.Thaws, Freezes: n.Freezes, Unfrozen: n.Unfrozen, Abandoned: n.Lost, Evictions: n.Evictions,
+		Boots: n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen, Abandoned: n.Lost, Evictions: n.Evictions,
 		Mismatches: n.Mismatches, Audited: n.Audited, Incomparable: n.Incomparable, Unreplayable: n.Unreplayable,
 		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying, Ending: n.Ending,
 		Thaw: n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
@@ -171,7 +173,7 @@ func (f *CoverageFields) coverage() Coverage {
 		Memo: memo.Counters{Stopped: f.Stopped, Disks: f.Disks, LeftOut: f.LeftOut, Transitions: f.Transitions, Loaded: f.Loaded,
 			Forgotten: f.Forgotten, Bytes: f.Bytes},
 		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent, Foreseen: f.Foreseen,
-			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, Freezes: f.Freezes, Unfrozen: f.Unfrozen, Lost: f.Abandoned,
+			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes, Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable, Unreplayable: f.Unreplayable,
 			Stepping: f.Stepping, Freezing: f.Freezing, Thawing: f.Thawing, Booting: f.Booting, Replaying: f.Replaying, Ending: f.Ending},
 	}

@@ -34,6 +34,12 @@ func (f frozen) Thaw() (memo.Freezable, error) {
 	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.sought, f.of.files}}, nil
 }
 
+// CanRestore reports whether a checkpoint is of the same start of the node.
+func (m freezable) CanRestore(to memo.Frozen) bool {
+	f, ok := to.(frozen)
+	return ok && m.Node.StartedAs(f.Checkpoint)
+}
+
 // Restore has the node go on from a checkpoint of it or of a copy of it.
 func (m freezable) Restore(to memo.Frozen) (inPlace bool, err error) {
 	f, ok := to.(frozen)

@@ -27,6 +27,8 @@ type Freezable interface {
 
 // Restorable is an instance that can go back to a checkpoint of the node that it is an instance of.
 type Restorable interface {
+	// CanRestore reports whether a checkpoint is of the same start of the node.
+	CanRestore(Frozen) bool
 	// Restore has the instance go on from a checkpoint; the checkpoint stays. inPlace: it has kept
 	// its processes. An error leaves an instance that can only be closed.
 	Restore(Frozen) (inPlace bool, err error)
@@ -453,7 +455,7 @@ func (x *Executor) back(l *Local) (*Local, error) {
 	a, c := x.kept.nearest(l)
 	live := &x.live[l.Node]
 	began := x.limits.Now()
-	if r, ok := live.instance.(Restorable); ok && c != nil {
+	if r, ok := live.instance.(Restorable); ok && c != nil && r.CanRestore(c.frozen) {
 		x.kept.use(c)
 		inPlace, err := r.Restore(c.frozen)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -50,6 +51,14 @@ func (n *Node) enter() {
 		n.restoreOffsets()
 	}
 	h.shows = n
+}
+
+// hasFilesOf reports whether the tree shows the node's files, and these are what they are in
+// another of its states, with all descriptors where they stand in that.
+func (n *Node) hasFilesOf(s *state) bool {
+	files := &n.k.Files
+	return n.home.shows == n && !n.paging.hasMoved() && n.files != nil && n.files == s.files && len(files.Dirty) == 0 &&
+		len(files.Mapped) == 0 && slices.Equal(n.offsets, s.offsets)
 }
 
 // enterRecreated brings n's processes into the directories that were made anew, for
@@ -131,7 +140,9 @@ func (n *Node) captureFiles() {
 		clear(files.Dirty)
 	}
 	n.captureShared()
-	n.saveOffsets()
+	if n.paging.hasMoved() {
+		n.saveOffsets()
+	}
 }
 
 // openTree finds the directories that are the node's own.
@@ -341,6 +352,7 @@ func (n *Node) saveOffsets() {
 		a, b := n.offsets[i], n.offsets[j]
 		return a.pid < b.pid || a.pid == b.pid && a.fd < b.fd
 	})
+	n.paging.hasTold()
 }
 
 // restoreOffsets brings the open host files back to where they stood.
@@ -363,4 +375,5 @@ func (n *Node) restoreOffsets() {
 		unix.Close(fd)
 		must(err)
 	}
+	n.paging.hasTold()
 }

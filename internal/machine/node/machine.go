@@ -72,6 +72,7 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 }
 
 func (th *thread) HostFD(fd int) (int, kernel.Errno) {
+	th.n.paging.moves() // who has it may move the program's
 	got, err := th.tr.HostFD(fd)
 	if e, ok := err.(kernel.Errno); ok {
 		return -1, e

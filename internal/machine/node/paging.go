@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -84,6 +85,9 @@ type paging struct {
 	followed bool
 	// steady: in the last step nothing else has changed. So it may pay to follow pages.
 	steady bool
+	// moved: descriptors may stand elsewhere in their files, or files hold something else, than was
+	// told last.
+	moved bool
 	// standIn is the thread that is about to close a descriptor that stands in for a file.
 	standIn *kernel.Thread
 }
@@ -93,7 +97,7 @@ func (p *paging) begins() { p.steady = true }
 
 // unsteady is called when something else than pages, registers and state has changed.
 func (p *paging) unsteady() {
-	p.steady = false
+	p.steady, p.moved = false, true
 	p.forget()
 }
 
@@ -110,25 +114,47 @@ func (p *paging) close() {
 	p.forget()
 }
 
-// onlyMemory are the calls by which nothing changes of what Linux has of a process but memory that
-// is mapped. What files hold, and where descriptors stand in them, is told otherwise (files.go).
-var onlyMemory = func() (only [512]bool) {
+// effect is what a call changes of what Linux has of a process.
+type effect uint8
+
+const (
+	anything effect = iota
+	// nothing but where descriptors stand in files, what files hold, and memory that is mapped
+	position
+	answer // nothing but memory that is mapped
+)
+
+// effects are those of the calls that change little. All others may change anything. What files
+// hold, and where descriptors stand in them, is told otherwise (files.go).
+var effects = func() (of [512]effect) {
 	for _, nr := range []int{
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
 		unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_LSEEK,
-		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
-		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
 		unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
 		unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FADVISE64,
 	} {
-		only[nr] = true
+		of[nr] = position
 	}
-	return only
+	for _, nr := range []int{
+		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
+		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
+	} {
+		of[nr] = answer
+	}
+	return of
 }()
 
 // gives notes that Linux is given a call.
 func (p *paging) gives(th *thread, nr int, args []uint64) {
-	if nr >= 0 && nr < len(onlyMemory) && onlyMemory[nr] {
+	of := anything
+	if nr >= 0 && nr < len(effects) {
+		of = effects[nr]
+	}
+	switch {
+	case of == answer:
+		return
+	case of == position:
+		p.moved = true
 		return
 	}
 	switch nr {
@@ -146,6 +172,12 @@ func (p *paging) gives(th *thread, nr int, args []uint64) {
 	}
 	p.unsteady()
 }
+
+// hasMoved reports whether files may be otherwise than was told last. moves says that they may be,
+// hasTold that they are not.
+func (p *paging) hasMoved() bool { return p.moved }
+func (p *paging) moves()         { p.moved = true }
+func (p *paging) hasTold()       { p.moved = false }
 
 // closes notes what a thread is about to close, before its kernel forgets it.
 func (p *paging) closes(k *kernel.Thread) {
@@ -285,18 +317,23 @@ func (old pages) with(fresh pages) pages {
 	return all
 }
 
-// of is what a page holds, or nil: what the fork's does.
-func (p pages) of(at uint64) *page {
-	i, ok := slices.BinarySearchFunc(p, at, func(q pageAt, at uint64) int {
-		if q.at < at {
-			return -1
-		}
-		return int(min(q.at-at, 1))
-	})
-	if !ok {
+// first is the address of the first page.
+func (p pages) first() uint64 {
+	if len(p) == 0 {
+		return math.MaxUint64
+	}
+	return p[0].at
+}
+
+// take takes the first page from the list and returns what it holds, if it is the one at an
+// address; else nil.
+func (p *pages) take(at uint64) *page {
+	if p.first() != at {
 		return nil
 	}
-	return p[i].page
+	q := (*p)[0].page
+	*p = (*p)[1:]
+	return q
 }
 
 // tellFrom says from which forks the node differs, and in what.
@@ -428,8 +465,11 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 			return false
 		}
 	}
-	n.letGo(nil)
-	n.hide()
+	s := c.state.Copy()
+	if !n.hasFilesOf(s) {
+		n.letGo(nil)
+		n.hide()
+	}
 	var has []standIns
 	for i, proc := range procs {
 		put(proc.threads[0].tr, back[i])
@@ -440,7 +480,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	}
 	p.pages = slices.Clone(c.pages)
 	n.closeCarried()
-	n.assume(c, c.state.Copy())
+	n.assume(c, s)
 	byTID := n.byTID()
 	for i, proc := range procs {
 		exchange(proc.fork.tr, has[i], standInsOf(byTID[c.threads[i].first()].Proc))
@@ -455,33 +495,28 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 // differs are the pages of process i that hold something else than in a checkpoint, as they are
 // there.
 func (n *Node) differs(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
-	p := &n.paging
-	dirty, ok := p.dirty(i, th)
+	dirty, ok := n.paging.dirty(i, th)
 	if !ok {
 		return nil, false
 	}
 	var ask []uint64 // what the fork has to tell
-	now, then := p.pages[i], c.pages[i]
-	add := func(at uint64) {
-		if q := then.of(at); q != nil {
-			back = append(back, pageAt{at, q})
-		} else {
+	now, then := n.paging.pages[i], c.pages[i]
+	for len(dirty)+len(now)+len(then) > 0 {
+		at := uint64(math.MaxUint64)
+		if len(dirty) > 0 {
+			at = dirty[0]
+		}
+		at = min(at, now.first(), then.first())
+		has, written := now.take(at), len(dirty) > 0 && dirty[0] == at
+		if written {
+			dirty = dirty[1:]
+		}
+		switch wants := then.take(at); {
+		case !written && has == wants:
+		case wants != nil:
+			back = append(back, pageAt{at, wants})
+		default:
 			ask = append(ask, at)
-		}
-	}
-	changed := map[uint64]bool{}
-	for _, at := range dirty {
-		changed[at] = true
-		add(at)
-	}
-	for _, q := range now {
-		if !changed[q.at] && then.of(q.at) != q.page {
-			add(q.at)
-		}
-	}
-	for _, q := range then {
-		if !changed[q.at] && now.of(q.at) == nil {
-			back = append(back, q)
 		}
 	}
 	to := newPages(len(ask))

@@ -102,6 +102,21 @@ func (m *instance) Freeze() (memo.Frozen, error) {
 	return &frozen{owner: m.owner, home: m.home, automaton: images.Image(m.automaton), steps: m.steps}, nil
 }
 
+// CanRestore implements memo.Restorable. Where copies are lost they are what a test is about.
+func (m *instance) CanRestore(to memo.Frozen) bool {
+	return to.(*frozen).home == m.home && m.owner.Lost == nil
+}
+
+// Restore implements memo.Restorable.
+func (m *instance) Restore(to memo.Frozen) (inPlace bool, err error) {
+	f := to.(*frozen)
+	if m.closed || f.home != m.home {
+		return false, fmt.Errorf("a closed instance, or one of another boot, is restored")
+	}
+	m.automaton, m.steps = f.automaton.Copy(), f.steps
+	return true, nil
+}
+
 func (m *instance) Ahead(bool) {}
 
 func (m *instance) RecordCalls(on bool) { m.automaton.Calls = on }
