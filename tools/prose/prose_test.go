@@ -204,6 +204,21 @@ func TestWrapMarkdown(t *testing.T) {
 	}
 }
 
+// TestWrapKeepsCode: a line of an indented block that looks like an item is code, and so are the
+// lines behind it. In a list, the same line is an item.
+func TestWrapKeepsCode(t *testing.T) {
+	long := strings.TrimSpace(strings.Repeat("word ", 30))
+	for _, block := range []string{"    nodes:\n      - {command: " + long + "}\n    faults: {power: 1}\n", "    * mark\n      " + long + "\n"} {
+		text := "Text:\n\n" + block + "\nMore.\n"
+		if got := string(wrapMarkdown([]byte(text))); got != text {
+			t.Errorf("got\n%s\nwant\n%s", got, text)
+		}
+	}
+	if got := string(wrapMarkdown([]byte("- a\n    - " + long + "\n"))); !strings.Contains(got, "\n      word") {
+		t.Errorf("an item of an item is not wrapped:\n%s", got)
+	}
+}
+
 // TestWrapKeepsSpans: a code span is not divided, and nothing that means something begins a line.
 func TestWrapKeepsSpans(t *testing.T) {
 	text := strings.Repeat("w ", 47) + "`a b c d e` and 1. more\n"

@@ -107,6 +107,9 @@ func paragraphs(lines []string) (all []paragraph) {
 			continue
 		}
 		m := item.FindString(l)
+		if !inList && strings.HasPrefix(l, "    ") {
+			m = "" // a line of code that looks like an item
+		}
 		switch {
 		case fenced != "" || strings.TrimSpace(l) == "":
 			continue
