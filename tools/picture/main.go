@@ -40,15 +40,21 @@ const (
 	margin     = 16
 )
 
+// gap stands for lines that were left out. It has no number: lines for which the command itself
+// printed a gap may be among them.
+const gap = "           …        earlier lines, left out of this picture"
+
 // cut leaves out the lines between the first head and the last tail ones, with a line in their
 // place.
 func cut(lines []string, head, tail int) []string {
 	if tail == 0 || head+tail >= len(lines) {
 		return lines
 	}
-	gap := fmt.Sprintf("           …        %d more lines", len(lines)-head-tail)
 	return append(append(append([]string{}, lines[:head]...), gap), lines[len(lines)-tail:]...)
 }
+
+// continued stands before the rest of a line that was broken.
+const continued = "    "
 
 // wrap breaks lines that are wider than the picture at a space.
 func wrap(lines []string) (all []string) {
@@ -60,7 +66,7 @@ func wrap(lines []string) (all []string) {
 				at = len(room)
 			}
 			all = append(all, line[:at])
-			line = "    " + strings.TrimLeft(line[at:], " ")
+			line = continued + strings.TrimLeft(line[at:], " ")
 		}
 		all = append(all, line)
 	}
@@ -73,16 +79,20 @@ var classes = []struct {
 	line *regexp.Regexp
 }{
 	{"command", regexp.MustCompile(`^\$ `)},
-	{"bad", regexp.MustCompile(`^violation: |^    `)},
+	{"bad", regexp.MustCompile(`^violation: [a-z]`)},
 	{"odd", regexp.MustCompile(`^ +\d+\.\d+s +\d+[*~!] `)},
 	{"log", regexp.MustCompile(`^ +\d+\.\d+s {7,}`)},
 	{"dim", regexp.MustCompile(`^ +…|^ +time  step|^\* late or early`)},
 }
 
-// class is the look of a line; "": that of most.
-func class(line string) string {
+// class is the look of a line that follows one with another look; "": that of most. The rest of a
+// line that was broken looks as its beginning.
+func class(line, before string) string {
+	if rest, ok := strings.CutPrefix(line, continued); ok && !strings.HasPrefix(rest, " ") {
+		return before
+	}
 	for _, c := range classes {
-		if c.line.MatchString(line) && !(c.name == "bad" && strings.HasPrefix(line, "     ")) {
+		if c.line.MatchString(line) {
 			return c.name
 		}
 	}
@@ -108,15 +118,17 @@ text { font: 13px ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace; 
 </style>
 <rect x="0.5" y="0.5" width="%d" height="%d" rx="6"/>
 `, width, height, width, height, width-1, height-1)
+	look := ""
 	for i, line := range lines {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
-		look := ""
-		if c := class(line); c != "" {
-			look = ` class="` + c + `"`
+		look = class(line, look)
+		attribute := ""
+		if look != "" {
+			attribute = ` class="` + look + `"`
 		}
-		fmt.Fprintf(&b, `<text x="%d" y="%d"%s xml:space="preserve">`, margin, margin+i*lineHeight+13, look)
+		fmt.Fprintf(&b, `<text x="%d" y="%d"%s xml:space="preserve">`, margin, margin+i*lineHeight+13, attribute)
 		if err := xml.EscapeText(&b, []byte(line)); err != nil {
 			panic(err) // a buffer takes all
 		}

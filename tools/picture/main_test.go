@@ -12,7 +12,7 @@ import (
 
 func TestCut(t *testing.T) {
 	lines := []string{"a", "b", "c", "d", "e", "f"}
-	if got := cut(lines, 1, 2); !slices.Equal(got, []string{"a", "           …        3 more lines", "e", "f"}) {
+	if got := cut(lines, 1, 2); !slices.Equal(got, []string{"a", gap, "e", "f"}) {
 		t.Errorf("%q", got)
 	}
 	for _, all := range [][2]int{{0, 0}, {3, 3}, {5, 9}} {
@@ -41,8 +41,9 @@ func TestWrap(t *testing.T) {
 // The picture is XML, has each line once, and marks what a reader is to see.
 func TestDraw(t *testing.T) {
 	picture := string(draw([]string{
-		"$ ariadne check a.yaml", "violation: death: a < b & c", "", "   1.070156s     9* n1 -> client      late",
+		"$ ariadne check a.yaml", "violation: death: a < b & c", "    and d", "", "   1.070156s     9* n1 -> client      late",
 		"   1.214930s        client            | wrote", "   1.214927s   133  n1 -> client      on time",
+		"    the rest of it", "Found a violation: it is", "violation: --keep-going looks for others.",
 	}))
 	for d := xml.NewDecoder(strings.NewReader(picture)); ; {
 		if _, err := d.Token(); errors.Is(err, io.EOF) {
@@ -52,15 +53,18 @@ func TestDraw(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`class="command" xml:space="preserve">$ ariadne`, `class="bad" xml:space="preserve">violation: death: a &lt; b &amp; c<`,
+		`class="command" xml:space="preserve">$ ariadne`, `class="bad" xml:space="preserve">violation: death: a &lt; b &amp; c<`, `class="bad" xml:space="preserve">    and d<`,
 		`class="odd" xml:space="preserve">   1.070156s`, `class="log" xml:space="preserve">   1.214930s`,
-		`" xml:space="preserve">   1.214927s`, "prefers-color-scheme: dark",
+		`" xml:space="preserve">   1.214927s`, `" xml:space="preserve">    the rest`, `" xml:space="preserve">violation: --keep`, "prefers-color-scheme: dark",
 	} {
 		if strings.Count(picture, want) != 1 {
 			t.Errorf("%d times: %s", strings.Count(picture, want), want)
 		}
 	}
-	if strings.Count(picture, "<text ") != 5 {
+	if n := strings.Count(picture, ` class="`); n != 5 {
+		t.Errorf("%d lines are marked", n)
+	}
+	if strings.Count(picture, "<text ") != 9 {
 		t.Error("an empty line has a text, or a line has none")
 	}
 }
