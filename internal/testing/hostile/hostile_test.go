@@ -122,11 +122,12 @@ func (n node) run(t *testing.T) outcome {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), wait)
 	defer cancel()
-	how := "run"
+	how := []string{"run"}
 	if n.check {
-		how = "check"
+		how = []string{"check", "--verbose"}
 	}
-	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command, how, "--out", filepath.Join(out, "run")}, n.flags...)
+	line := append([]string{"-c", n.limits + "\nexec \"$@\"", "sh", command}, how...)
+	line = append(append(line, "--out", filepath.Join(out, "run")), n.flags...)
 	cmd := exec.CommandContext(ctx, "/bin/sh", append(line, filepath.Join(dir, "spec.yaml"))...)
 	cmd.Dir, cmd.Env = out, append(os.Environ(), "TMPDIR="+out, "HOME="+out)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -258,7 +259,7 @@ func TestInterrupt(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			o := node{source: "swell", args: []string{how}, spec: limits, limits: "set -- timeout --foreground -s INT 3 \"$@\""}.run(t)
-			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") || !strings.Contains(o.out, "inconclusive (stopped)") {
+			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") || !strings.Contains(o.out, "the execution was stopped") {
 				t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
 			}
 		})
