@@ -19,7 +19,7 @@ func init() {
 		Befalls: &Befalls{
 			// more than quartz is off, and less than Linux slews a clock by (500)
 			Default: []ariadne.NodeFault{ariadne.Drift{By: 100}, ariadne.Drift{By: -100}},
-			DocBy:   "By how much the clocks run faster, in parts per million, or slower, each as in +100ppm or -50ppm; default these of 100. Over limits.time clocks may part by no more than clock_error.",
+			DocBy:   "By how much the clocks run faster or slower, in parts per million, each as in +100ppm or -50ppm; default +100ppm and -100ppm. Over limits.time clocks may differ by no more than clock_error.",
 			Parse: func(text string) (ariadne.NodeFault, error) {
 				by, err := ariadne.ParseDrift(text)
 				if err == nil && max(by, -by) > MaxDrift {

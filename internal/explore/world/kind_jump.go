@@ -19,7 +19,7 @@ func init() {
 		Befalls: &Befalls{
 			Default:   []ariadne.NodeFault{ariadne.Jump{By: time.Hour}, ariadne.Jump{By: -30 * time.Second}},
 			DocBy:     "By how much the clock is set, each as in +1h or -30s, at most 480h; default +1h and -30s.",
-			DocWithin: "before it sends something or changes a file",
+			DocWithin: "before the node sends something or changes a file",
 			Parse: func(text string) (ariadne.NodeFault, error) {
 				by, err := ParseJump(text)
 				return ariadne.Jump{By: by}, err

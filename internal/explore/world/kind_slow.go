@@ -24,11 +24,11 @@ func init() {
 		Name: "slow", Doc: "a part of the network that becomes slow", Fault: "Times at which a part of the network is slow",
 		Network: &Network{
 			Groups:     EachAlone,
-			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: what goes between them and all other nodes but clients is slow. Default each node alone.",
-			DocLinks:   "Pairs of names of nodes, as in [[n1, n2]]: what goes between these two is slow.",
-			DocFor:     "How long, each as in 500ms or 15s, or ever: what is sent up to the next full second of virtual time after that is late. Default 15s.",
+			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: messages between them and all other nodes but clients are slow. Default each node alone.",
+			DocLinks:   "Pairs of names of nodes, as in [[n1, n2]]: messages between these two are slow.",
+			DocFor:     "How long, each as in 500ms or 15s, or ever. Messages that are sent up to the next full second of virtual time after that are late. Default 15s.",
 			DocOneWay:  "Also in one direction alone; default false.",
-			DocClients: "What goes between the groups and clients is slow, too; default false.",
+			DocClients: "Messages between the groups and clients are slow, too; default false.",
 			Nowhere:    "nothing goes between nodes; what goes to clients is slow only if clients: true is given",
 			Amount: &Amount{
 				Doc: "How much later messages arrive than otherwise, each as in 500ms or 2s, at most 60s; default 2s.",

@@ -45,13 +45,13 @@ func faultyField[T any, B budgeted[T]]() field[T] {
 
 // betweenField is for what happens within a step too, unless it is set; where, its doc says.
 func betweenField[T any, B budgeted[T]](within string) field[T] {
-	return flagField("between", "Only between two steps of the node; default also within one, "+within+".", func(t *T) *bool { return &B(t).budget().between })
+	return flagField("between", "Only between two steps of the node; default also within a step, "+within+".", func(t *T) *bool { return &B(t).budget().between })
 }
 
 // afterField is what a line must look like that comes before a fault, and of which node it is. All
 // kinds have it.
 func afterField[T any, B budgeted[T]]() field[T] {
-	return field[T]{"after", "A regular expression: only after a line like that, of the node that it happens to, of either node that a message is sent from or to, or of any when the network is parted or slow. {node: NAME, line: EXPRESSION} is a line of that node instead, as in {node: client, line: acked}. Default from the beginning.",
+	return field[T]{"after", "A regular expression: the fault happens only after a line that matches. The line is of the node that the fault hits, of either end of a message, or of any node when the network is partitioned or slow. {node: NAME, line: EXPRESSION} names the node instead, as in {node: client, line: acked}. Default: from the beginning.",
 		schema{"anyOf": []schema{{"type": "string"}, {"type": "object", "additionalProperties": false, "required": []string{"node", "line"}, "properties": schema{"node": schema{"type": "string"}, "line": schema{"type": "string"}}}}},
 		func(r *reader, into *T, v *yaml.Node) {
 			line := lineText{}
@@ -108,7 +108,7 @@ func hits(k ariadne.ActionKind) *fault {
 
 var hitFields = []field[budgetText]{
 	timesField[budgetText](),
-	nodesField[budgetText]("Names of the nodes from or to which messages are hit; default any."),
+	nodesField[budgetText]("Names of the nodes whose messages the fault hits, sent or received; default any."),
 	textsField("peers", "Names of nodes of which one is at the other end; default any.", func(h *budgetText) *[]text { return &h.peers }),
 	afterField[budgetText](),
 }

@@ -59,20 +59,20 @@ type exploreText struct {
 }
 
 var exploreFields = []field[exploreText]{
-	{"strategy", "How to choose among what can happen (ariadne check --help).", schema{"type": "string"},
+	{"strategy", "How to choose among the events that can happen (ariadne check --help).", schema{"type": "string"},
 		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
-	{"equality", "When states count as the same one: history (the default), when their nodes were given the same; exposed, when these show the same by states, with what is in flight; exposed-times, and the same times lie between (docs/guides/explore.md).",
+	{"equality", "When states count as equal. history (the default): their nodes have received the same inputs. exposed: their nodes show the same by states, and the same messages are in flight. exposed-times: also, the same times lie between (docs/guides/explore.md).",
 		schema{"enum": space.Equalities()}, setEquality},
-	{"script", "A file in Starlark beside the spec, with what the search asks: explore, independent, same (docs/guides/scripts.md).", schema{"type": "string"}, setScript},
-	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only in who of a group is who count as one.",
+	{"script", "A file in Starlark beside the spec, with functions that the search calls: explore, independent, same (docs/guides/scripts.md).", schema{"type": "string"}, setScript},
+	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only by an exchange of nodes of a group count as one.",
 		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
 	{"weights", "How likely random choices take an event of each kind, in proportion; default 1 each.", schema{"$ref": "#/$defs/weights"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
-	{"bounds", "What keeps the search small; default: nothing but the limits.", schema{"$ref": "#/$defs/bounds"},
+	{"bounds", "Bounds that keep the search small; default: only the limits.", schema{"$ref": "#/$defs/bounds"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
 	boundField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 0, func(e *exploreText) **int { return &e.Backtracks }),
-	boundField("branch", "DPOR tries other orders of a path's first so many steps only; default of all, in rounds of 32 anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
-	{"states", "What tells a node's protocol state: regular expressions on log lines, or exposed:NAME or exposed:NAME.FIELD, what it exposes.", textsSchema, setStates},
+	boundField("branch", "DPOR tries other orders only of so many first steps of a path; default of all steps, in rounds of 32 steps anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
+	{"states", "A node's protocol state: regular expressions on log lines, or exposed:NAME or exposed:NAME.FIELD for a value that it exposes.", textsSchema, setStates},
 }
 
 // weightFields are those of all kinds of events, and of faults within steps.
@@ -91,7 +91,7 @@ var weightFields = func() (all []field[[world.MaxKinds]int]) {
 const MaxWeight = 1000
 
 var boundFields = []field[Bounds]{
-	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live: the first by which all has happened that must (eventually, leads_to).",
+	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live, the first step by which everything has happened that must happen (eventually, leads_to).",
 		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(/.+/|live)$"}}}, setFrom},
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
 	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),

@@ -181,15 +181,15 @@ type failText struct {
 var failFields = []field[failText]{
 	timesField[failText](),
 	textsField("calls", "Names of calls, or of families of them: "+families()+"; default writes and syncs.", func(f *failText) *[]text { return &f.calls }),
-	textsField("errors", "The errors with which they fail, as in EIO, of those that their manuals give; SHORT: a part is moved; FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", func(f *failText) *[]text { return &f.errors }),
+	textsField("errors", "The errors with which they fail, as in EIO, of those in their manuals. SHORT: the call moves a part. FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", func(f *failText) *[]text { return &f.errors }),
 	textsField("paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", func(f *failText) *[]text { return &f.paths }),
-	nodesField[failText]("Names of the nodes of which calls fail; default all."),
+	nodesField[failText]("Names of the nodes whose calls fail; default all."),
 	textsField("peers", "Names of nodes: only calls on connections to them fail; default all calls.", func(f *failText) *[]text { return &f.peers }),
-	textsField("programs", "Names of the programs of which calls fail, without directories; default all.", func(f *failText) *[]text { return &f.programs }),
+	textsField("programs", "Names of the programs whose calls fail, without directories; default all.", func(f *failText) *[]text { return &f.programs }),
 	afterField[failText](),
-	{"functions", "Functions that return at once with the value that stands here, as in malloc: 0, by their symbols in programs and libraries; with them calls have no default.",
+	{"functions", "Functions that return at once with the given value, as in malloc: 0, by their symbols in programs and libraries. With this field, calls has no default.",
 		schema{"type": "object", "additionalProperties": schema{"type": "integer"}}, setFunctions},
-	flagField("sites", "Names of places say where in the program the call is made, as in <server:flush+0x4f; default no.", func(f *failText) *bool { return &f.sites }),
+	flagField("sites", "Names of places contain the position of the call in the program, as in <server:flush+0x4f; default no.", func(f *failText) *bool { return &f.sites }),
 	countField("combined", "How many fail in the same step, at most, in searches of states and orders; default 1.", 1, world.MaxFaults, func(f *failText) *int { return &f.combined }),
 }
 

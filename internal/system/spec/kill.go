@@ -62,9 +62,9 @@ type killText struct {
 var killFields = []field[killText]{
 	timesField[killText](),
 	faultyField[killText](),
-	textsField("programs", "Patterns of the programs' names, without directories, as in postgres, or with a number, as in redis-server#2: the second that runs it, by process id. Default all.", func(k *killText) *[]text { return &k.programs }),
+	textsField("programs", "Patterns of the programs' names, without directories, as in postgres, or with a number, as in redis-server#2: the second process that runs it, by process id. Default all.", func(k *killText) *[]text { return &k.programs }),
 	betweenField[killText]("before the process sends something or changes a file"),
-	durationField("restart", "After what time a command of the node is run again that was killed, as by systemd or a container's runtime: by what the node's restart has in its place, or as it was. Default never.", 1, func(k *killText) *time.Duration { return &k.restart }),
+	durationField("restart", "The time after which a killed command of the node runs again, as by systemd or a container's runtime. If the node has a restart, the command in the same place of it runs. Default never.", 1, func(k *killText) *time.Duration { return &k.restart }),
 	afterField[killText](),
 }
 

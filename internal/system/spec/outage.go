@@ -150,8 +150,8 @@ var outageFields = append(slices.Clone(pauseFields), togetherField)
 var pauseFields = []field[outageText]{
 	timesField[outageText](),
 	faultyField[outageText](),
-	textsField("for", "How long until the node's commands are run again, or go on when it was paused, each as in 500ms or 15s, or ever: it stays down. That happens at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, which is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms but for pauses.", func(o *outageText) *[]text { return &o.For }),
-	betweenField[outageText]("wherever it has sent something or changed a file since the last such place, and before it does the first such thing when it is paused"),
+	textsField("for", "How long the node is down or paused, each as in 500ms or 15s, or ever: it stays down. It continues at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, the largest that is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms, except for pauses.", func(o *outageText) *[]text { return &o.For }),
+	betweenField[outageText]("wherever the node has sent something or changed a file since the last such place, and for a pause also before the first such thing"),
 	afterField[outageText](),
 }
 

@@ -57,7 +57,7 @@ func (s *Spec) together(down ariadne.Down) [][]ariadne.NodeID {
 const allTogether = "any"
 
 // togetherField says which nodes may go down at one blow.
-var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: those of each may go down at one blow, also only those of them that are up; what a loss of power leaves is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one fault. Single nodes may go down all the same. Default none.",
+var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: the nodes of a list, or those of them that are up, may go down together. What a loss of power leaves is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one fault. Single nodes may still go down alone. Default none.",
 	schema{"anyOf": []schema{{"type": "string", "pattern": "^any$"}, groupsSchema}},
 	func(r *reader, o *outageText, v *yaml.Node) {
 		if o.all = v.Kind == yaml.ScalarNode && v.Value == allTogether; o.all {
@@ -85,7 +85,7 @@ func init() { outageRow(world.Power, ariadne.PowerLost, "", powerFields) }
 
 // powerFields are those of an outage, and what is left.
 var powerFields = append(slices.Clone(outageFields),
-	field[outageText]{"model", "What of unsynced operations may be left of a node's files: prefix (all up to one of them), ordered (metadata in order, data before the metadata that show them, as on ext4; the default) or any (any of them); with :512 sectors may be torn at 512 bytes instead of 4096.",
+	field[outageText]{"model", "The unsynced operations that a loss may leave: prefix (all up to one of them), ordered (metadata in order, data before the metadata that show it, as on ext4; the default) or any (any of them). With :512 writes may be torn at multiples of 512 bytes instead of 4096.",
 		schema{"type": "string", "pattern": "^(prefix|ordered|any)(:512)?$"}, func(r *reader, o *outageText, v *yaml.Node) {
 			t := r.text(v)
 			m, err := disk.ParseModel(t.string)
@@ -94,5 +94,5 @@ var powerFields = append(slices.Clone(outageFields),
 			}
 			o.power.Model = m
 		}},
-	countField("images", "How many images of a node's files one loss is tried with, at most: everything unsynced lost first, then nothing, then one operation lost or kept, then random ones; default 64.", 1, maxImages, func(o *outageText) *int { return &o.power.Images }),
+	countField("images", "How many images of a node's files are tried for one loss, at most: first everything unsynced lost, then nothing lost, then one operation lost or kept, then random ones; default 64.", 1, maxImages, func(o *outageText) *int { return &o.power.Images }),
 )

@@ -21,7 +21,7 @@ func (s *Spec) ThreadsLate(id ariadne.NodeID) bool {
 
 var preemptFields = []field[budgetText]{
 	timesField[budgetText](),
-	nodesField[budgetText]("Names of the nodes of which threads are late; default all."),
+	nodesField[budgetText]("Names of the nodes whose threads are late; default all."),
 	afterField[budgetText](),
 }
 

@@ -68,19 +68,19 @@ type propertyText struct {
 }
 
 var exposeFields = []field[exposeText]{
-	{"line", "A regular expression: a line of a node that matches exposes a tuple, whose fields are its groups. Without it the program tells by itself (/dev/ariadne).", schema{"type": "string"},
+	{"line", "A regular expression: a line of a node that matches exposes a tuple, whose fields are the groups. Without it the program itself exposes the tuple (/dev/ariadne).", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.text = r.regexp(e.where, v) }},
-	{"until", "A regular expression: a line of the node that matches ends the tuple; where it has the groups of the key, that with the same key.", schema{"type": "string"},
+	{"until", "A regular expression: a line of the node that matches ends the tuple. If it has the groups of the key, it ends the tuple with the same key.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
-	textsField("key", "Names of groups that tell tuples apart: a node exposes one for each key. Default none: it exposes one at a time.", func(e *exposeText) *[]text { return &e.key }),
+	textsField("key", "Names of groups that distinguish tuples: a node exposes one tuple for each key. Default none: it exposes one tuple at a time.", func(e *exposeText) *[]text { return &e.key }),
 	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
-	{"file", "A file of the node, relative to where its programs start: its content exposes a tuple as long as it is there.", schema{"type": "string"},
+	{"file", "A file of the node, relative to where its programs start: its content exposes a tuple while the file exists.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.file = r.text(v) }},
-	{"command", "A command that asks the node's programs, as redis-cli does. It is run in a copy of the node whenever a step of it has ended, and what it writes to its standard output exposes a tuple, if its status is 0.", schema{"type": "string"},
+	{"command", "A command that asks the node's programs, as redis-cli does. It runs in a copy of the node after each step of the node. Its standard output exposes a tuple if its status is 0.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.command = r.text(v) }},
-	{"match", "With file or command: a regular expression: the tuple's fields are its groups, and there is none where it does not match. Default: the content is the only field.", schema{"type": "string"},
+	{"match", "With file or command, a regular expression: the tuple's fields are its groups, and there is no tuple without a match. Default: the content is the only field.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.match = r.regexp(e.where+": match", v) }},
-	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go that may begin at the package.", schema{"type": "string"},
+	{"function", "A function of the node's programs that exposes a tuple when it is called, by its name in their debug information; in Go the name may begin at the package.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.function = r.text(v) }},
 	{"at", "With function: call, the default, or return: the tuple is exposed when the function returns.", schema{"enum": []string{"call", "return"}},
 		func(r *reader, e *exposeText, v *yaml.Node) {
@@ -89,9 +89,9 @@ var exposeFields = []field[exposeText]{
 				r.fail(t.line, "%s: at is call or return", e.where)
 			}
 		}},
-	{"variable", "A variable of the node's programs, or a part of one, by its name in their debug information: it exposes a tuple whenever a step has changed it.", schema{"type": "string"},
+	{"variable", "A variable of the node's programs, or a part of one, by its name in their debug information. It exposes a tuple whenever a step has changed it.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.variable = r.text(v) }},
-	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters: r.term, through pointers. With at: return also of what it returns: result, result1, result2; and as they were before: old(r.term). With variable: of it, as in peers[2].id; default: all of it.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+	{"fields", "With function: the tuple's fields by their names, as expressions of the function's parameters, as in r.term, also through pointers. With at: return also of its results (result, result1, result2) and of the values before the call (old(r.term)). With variable: parts of it, as in peers[2].id; default: all of it.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
 		func(r *reader, e *exposeText, v *yaml.Node) {
 			r.each(e.where+": fields", v, func(name text, v *yaml.Node) {
 				if !ariadne.IsExposable(name.string) || name.string == "node" || name.string == "values" {
@@ -102,7 +102,7 @@ var exposeFields = []field[exposeText]{
 		}},
 	{"until_function", "With function: a function that ends all tuples of the name at its node when it is called.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.untilFunction = r.text(v) }},
-	flagField("stays", "Whether the tuple outlives its node's crash, as what the node has promised does; default false.", func(e *exposeText) *bool { return &e.stays }),
+	flagField("stays", "Whether the tuple stays when its node crashes, as a promise of the node does; default false.", func(e *exposeText) *bool { return &e.stays }),
 }
 
 // historyText is what lines say of clients' operations, as written.
@@ -114,11 +114,11 @@ type historyText struct {
 }
 
 var historyFields = []field[historyText]{
-	historyField("invoke", "A regular expression: by a line that matches a client begins an operation; its groups op, key and value say which.", func(h *historyText) **regexp.Regexp { return &h.Invoke }),
-	historyField("ok", "A regular expression: a line that matches ends the client's last operation; its group value is what a read has seen.", func(h *historyText) **regexp.Regexp { return &h.OK }),
-	historyField("fail", "A regular expression: a line that matches ends an operation that has certainly had no effect.", func(h *historyText) **regexp.Regexp { return &h.Fail }),
+	historyField("invoke", "A regular expression: with a line that matches, a client begins an operation. Its groups op, key and value describe the operation.", func(h *historyText) **regexp.Regexp { return &h.Invoke }),
+	historyField("ok", "A regular expression: a line that matches ends the client's last operation. Its group value is the result of a read.", func(h *historyText) **regexp.Regexp { return &h.OK }),
+	historyField("fail", "A regular expression: a line that matches ends an operation that certainly had no effect.", func(h *historyText) **regexp.Regexp { return &h.Fail }),
 	textsField("nodes", "Names of the nodes whose lines or, with wire, connections count; default all, with wire the clients.", func(h *historyText) *[]text { return &h.nodes }),
-	{"wire", "Operations are what goes over clients' connections, in the protocol resp (Redis), etcd (its gRPC) or http. Of the last one, invoke is about requests, as in PUT /kv/x BODY, ok and fail about responses, as in 200 BODY.", schema{"enum": history.ProtocolNames()},
+	{"wire", "Operations are read from clients' connections, in the protocol resp (Redis), etcd (its gRPC) or http. With http, invoke matches requests, as in PUT /kv/x BODY, and ok and fail match responses, as in 200 BODY.", schema{"enum": history.ProtocolNames()},
 		func(r *reader, h *historyText, v *yaml.Node) {
 			if h.Wire = r.text(v).string; history.ProtocolNamed(h.Wire) == nil {
 				r.fail(v.Line, "history: wire %q is none of %s", h.Wire, strings.Join(history.ProtocolNames(), ", "))
@@ -155,23 +155,23 @@ var propertyFields = []field[propertyText]{
 	formField("always", "An expression in Starlark that must be true in every state, of lists of tuples by their names, and of up, the names of the nodes that are up."),
 	formField("never", "An expression that must be false in every state."),
 	formField("finally", "An expression that must be true when an execution ends by itself: the clients are done, or nothing is left to happen."),
-	formField("agree", "The name of what nodes expose: tuples with the same key have the same fields, whichever node exposes them."),
-	formField("one", "The name of what nodes expose: at most one node exposes it, or one for each value of the field that per names, or of the fields."),
-	formField("rises", "The name of what nodes expose, a number: the last field of each node and key is never less than it was."),
+	formField("agree", "The name of exposed tuples: those with the same key have the same fields, whichever node exposes them."),
+	formField("one", "The name of exposed tuples: at most one node exposes one, or one node for each value of the fields that per names."),
+	formField("rises", "The name of exposed tuples: their last field, a number, never becomes smaller for a node and key."),
 	{"per", "With one: the name of a field, or a list of several.", textsSchema, func(r *reader, p *propertyText, v *yaml.Node) { p.per = r.texts(v) }},
-	formField("durable", "What clients have been told has happened survives: each of their reads by itself could come of one copy of data with all that was acknowledged before it began."),
-	formField("linearizable", "What clients see by their operations (history) could come of one copy of data, on which each happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
-	formField("sequential", "As linearizable; it is enough when each client's operations happen in their order."),
-	formField("eventually", "An expression that must always become true again once there are no more faults, on whatever way the system goes on (docs/guides/liveness.md)."),
+	formField("durable", "Acknowledged operations survive: each read by itself could come from one copy of data with everything that was acknowledged before the read began."),
+	formField("linearizable", "The results of clients' operations (history) could come from one copy of data, on which each operation happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
+	formField("sequential", "As linearizable, but only the order of each client's own operations counts."),
+	formField("eventually", "An expression that must always become true again after the last fault, however the system continues (docs/guides/liveness.md)."),
 	formField("when", "With leads_to: an expression. Once it was true, that of leads_to must be true then or later."),
 	formField("leads_to", "With when: an expression that must become true."),
-	durationField("within", "With eventually or leads_to: by what virtual time it must, since the last fault has ended and since when was true. Default: some time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
-	durationField("stable_for", "With eventually: for what virtual time it must then stay true. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
-	countField("window", "With always, never, finally or number: how many of the snapshots before the expression sees as earlier, the latest last: those that differ in what it reads.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
-	formField("number", "An expression that is a number, or None: how it goes over virtual time is shown. With at_most and at_least it must stay between these in every state."),
-	numberField("at_most", "With number: the greatest that it may be; default no bound.", func(n *property.Number) **float64 { return &n.Most }),
-	numberField("at_least", "With number: the least that it may be; default no bound.", func(n *property.Number) **float64 { return &n.Least }),
-	formField("initial", "With linearizable, sequential or durable: what there is at first; default nothing."),
+	durationField("within", "With eventually or leads_to: within which virtual time it must become true, from the end of the last fault and from when. Default: at any time.", 1, func(p *propertyText) *time.Duration { return &p.within }),
+	durationField("stable_for", "With eventually: how long it must then stay true, in virtual time. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
+	countField("window", "With always, never, finally or number: how many earlier snapshots the expression sees as earlier, the latest last. Only snapshots that differ in what it reads count.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
+	formField("number", "An expression that is a number, or None. Reports show its course over virtual time. With at_most and at_least it must stay between these in every state."),
+	numberField("at_most", "With number: the greatest value; default no bound.", func(n *property.Number) **float64 { return &n.Most }),
+	numberField("at_least", "With number: the least value; default no bound.", func(n *property.Number) **float64 { return &n.Least }),
+	formField("initial", "With linearizable, sequential or durable: the data at the beginning; default none."),
 }
 
 func formField(name, doc string) field[propertyText] {

@@ -52,8 +52,8 @@ type Growth struct {
 }
 
 var growthFields = []field[Growth]{
-	countField("descriptors", "No process has more descriptors open; default no bound.", 1, MaxInt, func(g *Growth) *int { return &g.Descriptors }),
-	sizeField("memory", "No process has more memory of its own that it may write, as in 512M; default no bound.", func(g *Growth) *int64 { return &g.Memory }),
+	countField("descriptors", "How many descriptors a process may have open, at most; default no bound.", 1, MaxInt, func(g *Growth) *int { return &g.Descriptors }),
+	sizeField("memory", "How much writable memory of its own a process may have, at most, as in 512M; default no bound.", func(g *Growth) *int64 { return &g.Memory }),
 }
 
 // Serving is what nodes expose of the ports at which they take connections, and Served of those at

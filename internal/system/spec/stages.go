@@ -21,11 +21,11 @@ type stageText struct {
 }
 
 var stageFields = []field[stageText]{
-	textsField("of", "What it reads: names of expose, or of stages.", func(s *stageText) *[]text { return &s.of }),
-	textsField("key", "Names of fields, or node: the functions are called for each value of these, with the tuples that have it. Default: once, with all.", func(s *stageText) *[]text { return &s.key }),
-	{"execute", "A function of definitions: of a list of tuples for each name of what it reads it makes the list of its tuples.", schema{"type": "string"},
+	textsField("of", "The names of expose, or of stages, that it reads.", func(s *stageText) *[]text { return &s.of }),
+	textsField("key", "Names of fields, or node: the functions are called once for each value of these, with the tuples that have it. Default: once, with all tuples.", func(s *stageText) *[]text { return &s.key }),
+	{"execute", "A function of definitions. It is called with a list of tuples for each name that it reads, and returns the list of its tuples.", schema{"type": "string"},
 		func(r *reader, s *stageText, v *yaml.Node) { s.execute = r.text(v) }},
-	{"change", "A function of definitions that makes the same of before, the tuples that it had made of others, and of added and removed, how these differ, as in added.NAME.", schema{"type": "string"},
+	{"change", "A function of definitions that makes the same tuples from a change: from before (the tuples that it made last), added and removed (how the tuples that it reads differ, as in added.NAME).", schema{"type": "string"},
 		func(r *reader, s *stageText, v *yaml.Node) { s.change = r.text(v) }},
 }
 

@@ -50,7 +50,7 @@ type stallText struct {
 var stallFields = []field[stallText]{
 	timesField[stallText](),
 	faultyField[stallText](),
-	textsField("for", "How long the call takes, each as in 0s or 2s; default these two. With 0s what else is due by then may come first, in any order.", func(s *stallText) *[]text { return &s.lengths }),
+	textsField("for", "How long the call takes, each as in 0s or 2s; default these two. With 0s other events that are due may come first, in any order.", func(s *stallText) *[]text { return &s.lengths }),
 	textsField("paths", "Patterns for the files of which syncs take time, as in /node/wal/* or *.log, compared with the path by which the file was opened; sync and syncfs always may. Default any.", func(s *stallText) *[]text { return &s.paths }),
 	afterField[stallText](),
 }
