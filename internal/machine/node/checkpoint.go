@@ -232,7 +232,7 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	}
 }
 
-// loadThread makes a real thread thread i of a process.
+// loadThread makes thread i of a frozen process of a real thread.
 func (n *Node) loadThread(threads frozenThreads, i int, tr *tracee.Thread, byTID map[int]*kernel.Thread) *thread {
 	ft := threads[i]
 	must(tr.Load(ft.ctx))
