@@ -9,7 +9,6 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/seccomp"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
-	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
@@ -24,12 +23,8 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
-		if n.cfg.Pages && th.tr.Number() == unix.SYS_MADVISE && th.tr.Is64() {
-			mark, err := th.tr.Mark()
-			if must(err); mark == sandbox.Quiet {
-				n.paging.unsteady()
-				return true // Linux runs it as it stands
-			}
+		if n.cfg.Pages && n.mapsQuietly(th) {
+			return true // Linux runs it as it stands
 		}
 		th.k.Native = false
 		th.k.Call = kernel.Call{NR: th.tr.Number(), Args: th.tr.Args(), InCall: true}

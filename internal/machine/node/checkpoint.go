@@ -157,10 +157,10 @@ func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if !n.StartedAs(c) {
 		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
 	}
-	defer c.recoverTool(&err)
-	if n.restoreInPlace(c) {
-		return true, nil
+	if ok, err := n.triesInPlace(c); ok || err != nil {
+		return ok, err
 	}
+	defer c.recoverTool(&err)
 	if err := n.leave(); err != nil {
 		return false, err
 	}
@@ -168,10 +168,16 @@ func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	return false, nil
 }
 
+// triesInPlace is restoreInPlace, of which an error leaves a node that can only be closed.
+func (n *Node) triesInPlace(c *Checkpoint) (ok bool, err error) {
+	defer recoverTool(n, &err)
+	return n.restoreInPlace(c), nil
+}
+
 // inhabit gives a node without processes a state, and those of a checkpoint.
 func (n *Node) inhabit(c *Checkpoint, s *state) {
 	n.assume(c, s)
-	byTID := n.byTID()
+	byTID := threadsOf(&n.state)
 	for i := range c.threads {
 		n.thawProcess(c, i, byTID)
 	}
@@ -189,10 +195,10 @@ func (n *Node) assume(c *Checkpoint, s *state) {
 	}
 }
 
-// byTID are the threads of the node's kernel.
-func (n *Node) byTID() map[int]*kernel.Thread {
+// threadsOf are the threads of a state's kernel, by number.
+func threadsOf(s *state) map[int]*kernel.Thread {
 	all := map[int]*kernel.Thread{}
-	for _, k := range n.k.AllThreads() {
+	for _, k := range s.k.AllThreads() {
 		all[k.TID] = k
 	}
 	return all
@@ -235,7 +241,6 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 // loadThread makes thread i of a frozen process of a real thread.
 func (n *Node) loadThread(threads frozenThreads, i int, tr *tracee.Thread, byTID map[int]*kernel.Thread) *thread {
 	ft := threads[i]
-	must(tr.Load(ft.ctx))
 	k := byTID[ft.tid]
 	if ft.dead {
 		k = &kernel.Thread{TID: ft.tid, State: kernel.Dead, Proc: byTID[threads[i+1].tid].Proc}
@@ -243,7 +248,9 @@ func (n *Node) loadThread(threads frozenThreads, i int, tr *tracee.Thread, byTID
 	if k == nil {
 		must(fmt.Errorf("thread %d is not in the copied kernel", ft.tid))
 	}
-	return n.addThread(k, tr)
+	th := n.addThread(k, tr)
+	must(tr.Load(ft.ctx))
+	return th
 }
 
 // setAltStack gives a rebuilt thread its alternate signal stack.

@@ -101,7 +101,7 @@ func belowStack(th *thread, size int) uint64 { return (th.tr.SP() - 256 - uint64
 func (n *Node) confine(th *thread) {
 	stops := sandbox.Stops{
 		Memory: slices.ContainsFunc(sys.TakesMemory, func(nr int) bool { return n.failing[nr] != nil }),
-		Drops:  n.cfg.Pages,
+		Maps:   n.cfg.Pages,
 	}
 	at := belowStack(th, len(sandbox.Filter(0, stops)))
 	prog := sandbox.Filter(at, stops)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
 	"golang.org/x/sys/unix"
@@ -131,7 +132,7 @@ var effects = func() (of [512]effect) {
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
 		unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_LSEEK,
 		unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
-		unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FADVISE64,
+		unix.SYS_FADVISE64,
 	} {
 		of[nr] = position
 	}
@@ -264,32 +265,52 @@ func (n *Node) writtenOf(i int, proc *process) (fresh pages, ok bool) {
 }
 
 // dirty are the addresses of the pages of process i that were written since it was last asked, in
-// order. Not ok: its mappings have changed, or there are more than a checkpoint says. Most calls
-// that change mappings run without a stop.
+// order. Not ok: its stack has grown, or there are more than a checkpoint says.
 func (p *paging) dirty(i int, th *thread) (at []uint64, ok bool) {
 	if th.maps() != p.forks.maps[i] {
 		return nil, false
 	}
 	for _, m := range p.forks.mapped[i] {
-		err := p.follow[i].Written(m, func(r tracee.Range) {
+		must(p.follow[i].Written(m, func(r tracee.Range) {
 			for a := r.Start; a < r.End && len(at) <= mostPages; a += pageSize {
 				at = append(at, a)
 			}
-		})
-		if errors.Is(err, tracee.ErrNotFollowed) { // another mapping is at the same place
-			return nil, false
-		}
-		must(err)
+		}))
 	}
 	return at, len(at) <= mostPages
 }
 
+// mappingCalls are those of which most run without a stop elsewhere.
+var mappingCalls = []int{
+	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_PKEY_MPROTECT, unix.SYS_MREMAP, unix.SYS_BRK,
+	unix.SYS_MADVISE,
+}
+
+// mapsQuietly notes a call that stops for no other reason than that it may change mappings, or what they
+// hold. Its program notices nothing of the stop.
+func (n *Node) mapsQuietly(th *thread) bool {
+	nr := th.tr.Number()
+	if !th.tr.Is64() || !slices.Contains(mappingCalls, nr) {
+		return false
+	}
+	mark, err := th.tr.Mark()
+	if must(err); mark != sandbox.Quiet {
+		return false
+	}
+	if nr == unix.SYS_MREMAP {
+		// Linux joins no mapping that is followed with one that is not, and moves one at a time.
+		n.paging.close()
+	}
+	n.paging.unsteady()
+	th.used-- // it is none of the calls of its turn
+	return true
+}
+
 // newPages makes pages to be filled.
 func newPages(n int) []*[pageSize]byte {
-	all := make([][pageSize]byte, n)
 	to := make([]*[pageSize]byte, n)
 	for i := range to {
-		to[i] = &all[i]
+		to[i] = new([pageSize]byte) // each by itself: some will be kept for long
 	}
 	return to
 }
@@ -362,13 +383,14 @@ func (n *Node) followPages() {
 		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
 			f, was[i] = was[i], nil
 		}
-		shown := proc.fork.maps()
-		f, ranges, err := followMappings(proc.fork, shown, f)
+		f, ranges, err := followMappings(proc.fork, n.ownDevice(), f)
 		if err != nil {
-			cannotFollow.Store(true)
+			if errors.Is(err, tracee.ErrNoPages) {
+				cannotFollow.Store(true)
+			}
 			break
 		}
-		p.follow, maps, mapped = append(p.follow, f), append(maps, shown), append(mapped, ranges)
+		p.follow, maps, mapped = append(p.follow, f), append(maps, proc.fork.maps()), append(mapped, ranges)
 	}
 	closeAll(was)
 	if p.followed = len(p.follow) == len(p.pages); p.followed {
@@ -401,18 +423,34 @@ func (n *Node) follows() bool {
 	return true
 }
 
+var errOwnFile = errors.New("a private mapping of a file of the node's own")
+
+// ownDevice is the device of the node's own files, as maps shows it.
+func (n *Node) ownDevice() uint64 {
+	dev := n.k.Files.Private
+	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
+}
+
 // followMappings follows the private mappings of a thread's process that it can write, by what
 // follows some of them already or anew.
-func followMappings(th *thread, maps string, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
+func followMappings(th *thread, own uint64, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
 	if f == nil {
-		if f, err = th.tr.FollowPages(); err != nil {
+		restore := liftLimits(th.tr.PID) // it takes a descriptor
+		f, err = th.tr.FollowPages()
+		restore()
+		if err != nil {
 			return nil, nil, err
 		}
 	}
-	for line := range bytes.Lines([]byte(maps)) {
+	for line := range bytes.Lines([]byte(th.maps())) {
 		m, ok := parseMapping(line)
 		if !ok || m.shared || !m.writable {
 			continue
+		}
+		if own != 0 && m.dev == own {
+			// What it holds where nobody has written to it is what the file does, which changes.
+			err = errOwnFile
+			break
 		}
 		r := tracee.Range{Start: m.start, End: m.end}
 		if err = f.Add(r); err == nil {
@@ -470,22 +508,21 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 		n.letGo(nil)
 		n.hide()
 	}
-	var has []standIns
+	threads := threadsOf(s)
 	for i, proc := range procs {
 		put(proc.threads[0].tr, back[i])
 		for _, m := range p.forks.mapped[i] {
 			must(p.follow[i].Written(m, nil))
 		}
-		has = append(has, standInsOf(proc.threads[0].k.Proc))
+		wants := standInsOf(threads[c.threads[i].first()].Proc)
+		exchange(proc.fork.tr, standInsOf(proc.threads[0].k.Proc), wants)
 	}
 	p.pages = slices.Clone(c.pages)
 	n.closeCarried()
 	n.assume(c, s)
-	byTID := n.byTID()
 	for i, proc := range procs {
-		exchange(proc.fork.tr, has[i], standInsOf(byTID[c.threads[i].first()].Proc))
 		for k, th := range proc.threads {
-			n.loadThread(c.threads[i], k, th.tr, byTID)
+			n.loadThread(c.threads[i], k, th.tr, threads)
 		}
 	}
 	n.layout.forget()
@@ -553,6 +590,11 @@ func standInsOf(p *kernel.Process) standIns {
 // exchange has a process whose descriptors stand in for some files have those that stand in for
 // others.
 func exchange(tr *tracee.Thread, has, wants standIns) {
+	if maps.Equal(has, wants) {
+		return
+	}
+	restore := liftLimits(tr.PID)
+	defer restore()
 	for _, fd := range slices.Sorted(maps.Keys(has)) {
 		if _, ok := wants[fd]; !ok {
 			injected(tr, unix.SYS_CLOSE, uint64(fd))

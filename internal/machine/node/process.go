@@ -258,7 +258,7 @@ func (n *Node) exec(th *thread) bool {
 	k := th.k
 	name, args, program := k.Call.Program, execArgs(k), n.programOf(th)
 	a := k.Call.Args
-	n.paging.unsteady()
+	n.paging.close() // of memory that will be gone
 	must(th.tr.SetCall(k.Call.NR, a[:]...))
 	s := n.runExec(th)
 	if s.Kind == tracee.CallExit {

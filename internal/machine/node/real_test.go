@@ -214,15 +214,33 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	}
 }
 
-// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it
-// does undisturbed when it is brought back after each step, in place where nothing but memory has
-// changed and by a copy elsewhere.
-func TestInPlaceWhateverChanges(t *testing.T) {
+// TestInPlaceAnyWay: programs that change their mappings, or what these hold, in ways that do not show in the mappings
+// go on as they do undisturbed.
+func TestInPlaceAnyWay(t *testing.T) {
+	for _, way := range []string{"plain", "toggle", "none", "roremap", "remap", "privfile", "privfile2", "resethand", "guard",
+		"brk", "slice", "standin", "exec", "vfork", "fds", "shrink", "dontunmap"} {
+		t.Run(way, func(t *testing.T) { inPlaceIs(t, "testdata/ways.c", way, 20, 0) })
+	}
+}
+
+// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it does undisturbed
+// when it is brought back after each step, in place where nothing but memory has changed and by a copy elsewhere.
+func TestInPlaceWhateverChanges(t *testing.T) { inPlaceIs(t, "testdata/changes.c", "", 80, 10) }
+
+// inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in place at least.
+func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-pthread", "-o", path.Join(dir, "changes"), "testdata/changes.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", path.Join(dir, "p"), source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	if err := os.WriteFile(path.Join(dir, "spec.yaml"), []byte("name: changes\nnodes:\n  - {name: a, command: [./changes], client: true}\n"), 0o600); err != nil {
+	text := "name: changes\nnodes:\n  - {name: a, command: ./bin/p " + arg + ", client: true}\n"
+	if err := os.Mkdir(path.Join(dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path.Join(dir, "p"), path.Join(dir, "bin", "p")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path.Join(dir, "spec.yaml"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	s, err := spec.Read(path.Join(dir, "spec.yaml"))
@@ -241,7 +259,7 @@ func TestInPlaceWhateverChanges(t *testing.T) {
 		t.Errorf("it does\n%s\nand undisturbed\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 	t.Logf("%d steps, restored %d times, %d of these in place", len(got), r.restored, r.inPlace)
-	if len(want) < 80 || node.CanFollow() && (r.inPlace < 10 || r.inPlace == r.restored) {
+	if len(want) < steps || node.CanFollow() && (r.inPlace < inPlace || r.inPlace == r.restored && inPlace > 0) {
 		t.Errorf("%d steps, restored %d times, %d of these in place", len(want), r.restored, r.inPlace)
 	}
 }

@@ -31,7 +31,7 @@ const x32Bit = 0x40000000
 // Stops are calls that stop though they may run without.
 type Stops struct {
 	Memory bool // all calls that take memory
-	Drops  bool // madvise that drops what pages hold; such a stop is a Quiet one
+	Maps   bool // all that change mappings or what they hold; such a stop is a Quiet one
 }
 
 // Quiet is what a stop is marked by that is for Ariadne alone: its program is to notice nothing of
@@ -49,13 +49,13 @@ func filterWith(s Stops) []bpf.RawInstruction {
 	if s.Memory {
 		table = stopAtMemory(table)
 	}
-	raw := assemble(table, s.Drops)
+	raw := assemble(table, s.Maps)
 	filters.Store(s, raw)
 	return raw
 }
 
-func assemble(table []sys.Row, drops bool) []bpf.RawInstruction {
-	raw, err := bpf.Assemble(filterProgram(table, drops))
+func assemble(table []sys.Row, maps bool) []bpf.RawInstruction {
+	raw, err := bpf.Assemble(filterProgram(table, maps))
 	if err != nil {
 		panic("sandbox: " + err.Error())
 	}
@@ -135,19 +135,14 @@ func stopIf(cond bpf.JumpTest, val uint32) []bpf.Instruction {
 }
 
 // sometimes are what decides about the calls that run without a stop when their arguments say so.
-func sometimes(drops bool) map[sys.Runs][]bpf.Instruction {
+func sometimes(maps bool) map[sys.Runs][]bpf.Instruction {
+	pass := bpf.Instruction(allow)
+	if maps {
+		pass = quiet
+	}
 	advice := []bpf.Instruction{argument(2)}
 	for _, a := range sys.StopsAdvice {
 		advice = append(advice, stopIf(bpf.JumpEqual, a)...)
-	}
-	if drops {
-		dropping := elsewhere(quiet)
-		for i, a := range sys.DropsAdvice {
-			last := len(sys.DropsAdvice) - 1 - i
-			advice = append(advice, bpf.JumpIf{Cond: bpf.JumpEqual, Val: a, SkipTrue: uint8(last + 1)})
-		}
-		advice = append(advice, bpf.Jump{Skip: uint32(len(dropping))})
-		advice = append(advice, dropping...)
 	}
 	// Anonymous private memory where there is none yet.
 	mmap := []bpf.Instruction{argument(3)}
@@ -159,17 +154,17 @@ func sometimes(drops bool) map[sys.Runs][]bpf.Instruction {
 	mmap = append(mmap, argument(1))
 	mmap = append(mmap, stopIf(bpf.JumpGreaterThan, sys.LargeMapping)...)
 	mmap = append(mmap, argument(3))
-	mmap = append(mmap, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_FIXED, SkipTrue: 1}, allow)
+	mmap = append(mmap, bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: unix.MAP_FIXED, SkipTrue: 1}, pass)
 	// Where it moves to is looked at by the handler.
 	mremap := append([]bpf.Instruction{argument(3)}, stopIf(bpf.JumpBitsSet, unix.MREMAP_FIXED)...)
 	base := []bpf.Instruction{argument(0)} // of a segment, set or get
 	base = append(base, stopIf(bpf.JumpLessThan, sys.ArchSetGS)...)
 	base = append(base, stopIf(bpf.JumpGreaterThan, sys.ArchGetGS)...)
 	return map[sys.Runs][]bpf.Instruction{
-		sys.Elsewhere:          elsewhere(allow),
-		sys.MovedElsewhere:     append(mremap, elsewhere(allow)...),
-		sys.AdvisedElsewhere:   append(advice, elsewhere(allow)...),
-		sys.AnonymousElsewhere: append(mmap, elsewhere(allow)...),
+		sys.Elsewhere:          elsewhere(pass),
+		sys.MovedElsewhere:     append(mremap, elsewhere(pass)...),
+		sys.AdvisedElsewhere:   append(advice, elsewhere(pass)...),
+		sys.AnonymousElsewhere: append(mmap, elsewhere(pass)...),
 		sys.OnSegment:          append(base, allow),
 	}
 }
@@ -179,7 +174,7 @@ func sometimes(drops bool) map[sys.Runs][]bpf.Instruction {
 //
 // Calls of 32-bit and x32 programs raise SIGSYS, at which they are refused: their numbers
 // mean other calls, and a stop does not tell of which kind a call is.
-func filterProgram(table []sys.Row, drops bool) []bpf.Instruction {
+func filterProgram(table []sys.Row, maps bool) []bpf.Instruction {
 	p := []bpf.Instruction{
 		bpf.LoadAbsolute{Off: dataArch, Size: 4},
 		bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.AUDIT_ARCH_X86_64, SkipTrue: 1},
@@ -197,12 +192,16 @@ func filterProgram(table []sys.Row, drops bool) []bpf.Instruction {
 		with bpf.Instruction
 	}{{sys.Unseen, nosys}, {sys.Always, allow}} {
 		for nr, row := range table {
-			if row.Runs == first.runs {
+			switch {
+			case row.Runs != first.runs:
+			case maps && nr == unix.SYS_BRK:
+				decide(nr, quiet)
+			default:
 				decide(nr, first.with)
 			}
 		}
 	}
-	some := sometimes(drops)
+	some := sometimes(maps)
 	for nr, row := range table {
 		if body := some[row.Runs]; body != nil {
 			decide(nr, body...)

@@ -31,11 +31,6 @@ const (
 var StopsAdvice = []uint32{unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENTIAL, unix.MADV_DONTFORK, unix.MADV_DOFORK,
 	unix.MADV_DONTDUMP, unix.MADV_DODUMP, unix.MADV_WIPEONFORK, unix.MADV_KEEPONFORK, unix.MADV_MERGEABLE, unix.MADV_UNMERGEABLE}
 
-// DropsAdvice lists the advice by which pages may come to hold something else.
-var DropsAdvice = []uint32{unix.MADV_DONTNEED, unix.MADV_FREE, unix.MADV_REMOVE, madvDontNeedLocked}
-
-const madvDontNeedLocked = 24
-
 func sysMadvise(t *kernel.Thread, a Args) kernel.Result {
 	if hitsArea(a[0], a[1]) {
 		return refuseArea(t)

@@ -43,11 +43,18 @@ func (t *Thread) FollowPages() (*Pages, error) {
 	if err != nil {
 		return nil, err
 	}
-	if fd < 0 {
-		return nil, fmt.Errorf("%w: userfaultfd: %w", ErrNoPages, unix.Errno(-fd))
+	switch e := unix.Errno(-fd); {
+	case fd >= 0:
+	case e == unix.EMFILE || e == unix.ENFILE || e == unix.ENOMEM: // here and now
+		return nil, fmt.Errorf("tracee %d: userfaultfd: %w", t.TID, e)
+	default:
+		return nil, fmt.Errorf("%w: userfaultfd: %w", ErrNoPages, e)
 	}
 	ours, err := t.HostFD(int(fd))
 	if v, e := t.Inject(unix.SYS_CLOSE, uint64(fd)); e != nil || v != 0 {
+		if err == nil {
+			unix.Close(ours)
+		}
 		return nil, fmt.Errorf("tracee %d: close a descriptor of ours: %w", t.TID, errors.Join(e, unix.Errno(-v)))
 	}
 	if err != nil {
@@ -76,9 +83,6 @@ func (p *Pages) Add(r Range) error {
 	return nil
 }
 
-// ErrNotFollowed is the cause of an error of Written where pages are not followed.
-var ErrNotFollowed = errors.New("pages that are not followed")
-
 // Written calls f with the ranges of pages that were written, in ascending order, of a range since
 // it was last asked for; f may be nil. A page that the process has given back (madvise) is not
 // among them.
@@ -88,9 +92,6 @@ func (p *Pages) Written(in Range, f func(Range)) error {
 		mask: pageIsWritten, returned: pageIsWritten}
 	for {
 		n, _, e := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&a)))
-		if e == unix.EPERM {
-			return fmt.Errorf("process %d, from %#x to %#x: %w", p.pid, in.Start, in.End, ErrNotFollowed)
-		}
 		if e != 0 {
 			return fmt.Errorf("process %d: which pages are written: %w", p.pid, e)
 		}
