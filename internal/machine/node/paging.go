@@ -286,8 +286,8 @@ var mappingCalls = []int{
 	unix.SYS_MADVISE,
 }
 
-// mapsQuietly notes a call that stops for no other reason than that it may change mappings, or what they
-// hold. Its program notices nothing of the stop.
+// mapsQuietly notes a call that stops for no other reason than that it may change mappings, or what
+// they hold. Its program notices nothing of the stop.
 func (n *Node) mapsQuietly(th *thread) bool {
 	nr := th.tr.Number()
 	if !th.tr.Is64() || !slices.Contains(mappingCalls, nr) {

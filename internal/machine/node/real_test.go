@@ -214,8 +214,8 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	}
 }
 
-// TestInPlaceAnyWay: programs that change their mappings, or what these hold, in ways that do not show in the mappings
-// go on as they do undisturbed.
+// TestInPlaceAnyWay: programs that change their mappings, or what these hold, in ways that do not
+// show in the mappings go on as they do undisturbed.
 func TestInPlaceAnyWay(t *testing.T) {
 	for _, way := range []string{"plain", "toggle", "none", "roremap", "remap", "privfile", "privfile2", "resethand", "guard",
 		"brk", "slice", "standin", "exec", "vfork", "fds", "shrink", "dontunmap"} {
@@ -223,11 +223,13 @@ func TestInPlaceAnyWay(t *testing.T) {
 	}
 }
 
-// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it does undisturbed
-// when it is brought back after each step, in place where nothing but memory has changed and by a copy elsewhere.
+// TestInPlaceWhateverChanges: a program that changes all that Linux has of a process goes on as it
+// does undisturbed when it is brought back after each step, in place where nothing but memory has
+// changed and by a copy elsewhere.
 func TestInPlaceWhateverChanges(t *testing.T) { inPlaceIs(t, "testdata/changes.c", "", 80, 10) }
 
-// inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in place at least.
+// inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in
+// place at least.
 func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
 	dir := t.TempDir()
 	if out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", path.Join(dir, "p"), source).CombinedOutput(); err != nil {
