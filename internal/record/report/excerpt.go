@@ -76,7 +76,11 @@ func (e *Excerpt) Lines(t *Timeline, where string) []string {
 	next := 0
 	skip := func(to int, text string) {
 		if to > next {
-			lines = append(lines, t.gap(fmt.Sprintf("%d earlier lines%s", to-next, text)))
+			noun := "lines"
+			if to-next == 1 {
+				noun = "line"
+			}
+			lines = append(lines, t.gap(fmt.Sprintf("%d earlier %s%s", to-next, noun, text)))
 		}
 	}
 	for _, m := range e.before {

@@ -49,6 +49,16 @@ func excerptOf(steps []ariadne.Step) []string {
 	return e.Lines(tl, "file")
 }
 
+// TestOneLineIsLeftOut: one line is no lines.
+func TestOneLineIsLeftOut(t *testing.T) {
+	tl := NewTimeline([]string{"n1"}, time.Millisecond, Style{})
+	e := Excerpt{Tail: 2}
+	e.Add("first", "second", "third")
+	if got := e.Lines(tl, "file"); got[0] != "           …        1 earlier line in file" || got[1] != "second" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestEveryDeviationShows, however far from the end it is.
 func TestEveryDeviationShows(t *testing.T) {
 	got := excerptOf(delayed())
