@@ -216,7 +216,7 @@ func (r relation) silences(a, b *act) bool {
 	if b.by.Effect.Limits != nil || b.probes() && b.Takes.From == a.event.Node || stops && b.expires() {
 		return true
 	}
-	return !stops && r.sendsTo(b, a)
+	return a.returns && r.sendsTo(b, a) // also if it stops again in the same step
 }
 
 // sendsTo: a sends to a machine that b switches on, on a connection or what would arrive before
