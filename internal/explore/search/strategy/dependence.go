@@ -63,7 +63,8 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *me
 	}
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	a.varies = len(by.Output.Places) > 0
-	a.spares, a.turns = by.Effect.Spared && !n.Spared, by.Effect.Spared != n.Spared
+	a.spares = by.Effect.Spared && !n.Spared
+	a.turns = (by.Effect.Spared || by.Effect.Done) != (n.Spared || n.Done || !n.Started)
 	a.says = by.Effect.Said &^ n.Said
 	if a.frees = p.System().Frees(n, e.Node, &by.Effect); a.frees != nil {
 		a.since = by.Effect.Clock
