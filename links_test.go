@@ -281,3 +281,19 @@ func TestDeadLinks(t *testing.T) {
 		t.Errorf("dead: %q\nwant: %q", got, want)
 	}
 }
+
+// TestReadmeSpec: the spec in README.md is the one that can be tried.
+func TestReadmeSpec(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := os.ReadFile("examples/store/store.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(readme), "```yaml\n")
+	if got, _, _ := strings.Cut(rest, "```"); got != string(want) {
+		t.Errorf("README.md has the spec\n%s\nand examples/store has\n%s", got, want)
+	}
+}

@@ -55,6 +55,9 @@ func TestScripts(t *testing.T) {
 			if first, err := filepath.Abs("../../examples/firstcheck"); err == nil {
 				env.Setenv("FIRSTCHECK", first)
 			}
+			if store, err := filepath.Abs("../../examples/store"); err == nil {
+				env.Setenv("STORE", store)
+			}
 			// for scripts that build in Go
 			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
 				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
@@ -101,15 +102,6 @@ func endClause(end string) string {
 	return "the execution ended"
 }
 
-// faultNouns are the kinds of faults as an execution has one.
-var faultNouns = map[string]string{
-	"crash": "a crash", "stop": "a stop", "pause": "a pause", "power": "a power loss", "kill": "a killed process",
-	"cut": "a partition", "lose": "a lost message", "duplicate": "a duplicated datagram",
-	"reset": "a reset connection", "refuse": "a refused connection", "slow": "a slow network",
-	"split": "a split message", "join": "joined messages", "fail": "a failed system call",
-	"preempt": "a preempted thread", "stall": "a slow sync", "jump": "a clock jump", "drift": "a clock drift",
-}
-
 // faultSentence says in how many executions there were faults, or "" where there were none.
 func faultSentence(c *record.Coverage) string {
 	if c == nil {
@@ -125,7 +117,8 @@ func faultSentence(c *record.Coverage) string {
 		if len(parts) == 0 {
 			part += " had"
 		}
-		parts = append(parts, part+" "+faultNouns[f.Kind])
+		kind, _ := world.KindNamed(f.Kind)
+		parts = append(parts, part+" "+world.KindOf(kind).Once)
 	}
 	if len(parts) == 0 {
 		return ""

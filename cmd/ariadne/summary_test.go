@@ -8,7 +8,6 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
-	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
@@ -76,15 +75,6 @@ func TestSummary(t *testing.T) {
 		p.report(&c.r)
 		if text := screen.String(); !strings.Contains(text, "\ntotal  ") || c.r.Coverage != nil && !strings.Contains(text, "\nsearch ") {
 			t.Errorf("%s: -v prints\n%s", c.name, text)
-		}
-	}
-}
-
-// TestFaultNouns: an execution can be said to have a fault of each kind.
-func TestFaultNouns(t *testing.T) {
-	for _, name := range spec.FaultNames() {
-		if faultNouns[name] == "" {
-			t.Errorf("no noun for %s", name)
 		}
 	}
 }

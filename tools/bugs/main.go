@@ -6,8 +6,8 @@
 //	go run ./tools/bugs [flags] [bug...]
 //
 // The list of bugs is examples/bugs/list.yaml. With -papers it is examples/papers.yaml, of bugs
-// that papers describe, in programs of ours, and the page is docs/results/papers.md. What came of a
-// search is kept, so the page always has all: those not looked for now as they were last. Exit
+// that papers describe, in programs of ours, and the page is docs/results/papers.md. Results
+// are kept: for a bug that is not searched for this time, the page has its last results. Exit
 // status 1: a bug is missed, another violation than the documented one is found, or something is
 // found beside it.
 //

@@ -35,7 +35,7 @@ var plantedFamily = family{
 	name: "planted", title: "Planted bugs", column: "half", halves: true, pairs: true,
 	intro: `Twelve small systems of two to five nodes, written for this (` + "`examples/planted`" + `). None of the bugs shows on the natural schedule. Each try has
 %s; a try with one worker has one processor. Cells say how many tries, each with another seed, found the bug, and the median of their times, where a
-miss counts as %s. The default strategy was tuned on one half of the bugs; the other half, for testing, shows what that is worth.
+miss counts as %s. The default strategy was tuned on one half of the bugs (tuning). The other half (testing) shows whether it does as well on bugs that it was not tuned for.
 `,
 	strategies: []string{"default", "slow", "priorities", "walks", "rounds"},
 	bugs: []planted{

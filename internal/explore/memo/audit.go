@@ -62,7 +62,7 @@ func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error 
 func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
 	for {
 		from, c := x.kept.nearest(l)
-		m, err := x.instance(from, c)
+		m, err := x.newInstance(from, c)
 		if err != nil {
 			return out, false, err
 		}

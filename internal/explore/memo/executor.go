@@ -377,7 +377,7 @@ func halves(n, left int) bool { return left >= replaysApart && left < n && left&
 func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	from, there := x.nearest(l)
 	if !there {
-		if from, err = x.back(l); err != nil {
+		if from, err = x.restoreNearest(l); err != nil {
 			return true, "", err
 		}
 	}
@@ -449,9 +449,9 @@ func between(from, l *Local) []*Local {
 	return path
 }
 
-// back brings the node's instance to the nearest kept ancestor of l: the one that lives, else
-// another one. Without any ancestor it is booted.
-func (x *Executor) back(l *Local) (*Local, error) {
+// restoreNearest brings the node's instance to the nearest kept ancestor of l: the one that lives,
+// else another one. Without any ancestor it is booted.
+func (x *Executor) restoreNearest(l *Local) (*Local, error) {
 	a, c := x.kept.nearest(l)
 	live := &x.live[l.Node]
 	began := x.limits.Now()
@@ -462,21 +462,22 @@ func (x *Executor) back(l *Local) (*Local, error) {
 			return nil, errors.Join(err, x.abandon(l.Node))
 		}
 		*live = living{instance: live.instance, at: a.Name, from: a}
-		x.thawed(began, inPlace)
+		x.countThaw(began, inPlace)
 		return a, nil
 	}
 	if err := x.abandon(l.Node); err != nil {
 		return nil, err
 	}
-	m, err := x.instance(a, c)
+	m, err := x.newInstance(a, c)
 	if err == nil {
 		*live = living{instance: m, at: a.Name, from: a}
 	}
 	return a, err
 }
 
-// instance makes another instance at a local state, from its checkpoint; nil: it is booted there.
-func (x *Executor) instance(a *Local, c *checkpoint) (Freezable, error) {
+// newInstance makes another instance at a local state, from its checkpoint; nil: it is booted
+// there.
+func (x *Executor) newInstance(a *Local, c *checkpoint) (Freezable, error) {
 	began := x.limits.Now()
 	if c == nil {
 		m, err := x.boot[a.Node]()
@@ -486,11 +487,11 @@ func (x *Executor) instance(a *Local, c *checkpoint) (Freezable, error) {
 	}
 	x.kept.use(c)
 	m, err := c.frozen.Thaw()
-	x.thawed(began, false)
+	x.countThaw(began, false)
 	return m, err
 }
 
-func (x *Executor) thawed(began time.Duration, inPlace bool) {
+func (x *Executor) countThaw(began time.Duration, inPlace bool) {
 	took := x.limits.Now() - began
 	x.counts.Thaws++
 	if inPlace {

@@ -193,8 +193,9 @@ func (p *Space) always() (goals uint64) {
 	return goals
 }
 
-// Missing are, of a path that approaches a steady state (Bounds.FromLive), the goals that were not
-// waited for yet, and those that are waited for now, a bit for each.
+// Missing returns why a path has not come to a steady state yet (Bounds.FromLive), with a bit for
+// each goal: unasked has the goals for which nothing has waited so far, waited those for which
+// something waits now.
 func (p *Path) Missing() (unasked, waited uint64) {
 	return (1<<len(p.space.Properties.Goals()) - 1) &^ p.waited, p.Last().Waits
 }

@@ -25,6 +25,8 @@ type Kind struct {
 	// Fault is what the budget of a kind of fault counts: an execution has at most so many of
 	// its events, none unless its rules say so, and none of them is natural. "": it is no fault.
 	Fault string
+	// Once is one of them, as in "3 executions had a crash". Each fault has it.
+	Once string
 	// Within: it is a choice within the steps of others (ariadne.Choice). Where it has no events
 	// of its own besides, what follows is not there. If it is no fault it is free: there may
 	// be any number of them, and a step with them is as natural as without.

@@ -24,14 +24,14 @@ const (
 // that were due meanwhile. What arrives before that, the node gets afterwards, by its clock, in
 // the order in which it arrives: nobody can tell that from its having waited.
 func init() {
-	register(Crash, outage(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later"))
-	register(Pause, outage(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on"))
-	register(Stop, outage(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later"))
-	register(Power, outage(Power, ariadne.PowerLost, "a machine that loses power", "Losses of power: machines that stop, and lose of their disks what was not synced"))
+	register(Crash, outage(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later", "a crash"))
+	register(Pause, outage(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on", "a pause"))
+	register(Stop, outage(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later", "a stop"))
+	register(Power, outage(Power, ariadne.PowerLost, "a machine that loses power", "Losses of power: machines that stop, and lose of their disks what was not synced", "a power loss"))
 }
 
-func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault string) Kind {
-	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Within: true, Halts: down != ariadne.Paused})
+func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault, once string) Kind {
+	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Once: once, Within: true, Halts: down != ariadne.Paused})
 }
 
 // Outages are the faults that take nodes down, or pause them, for one of these times each.

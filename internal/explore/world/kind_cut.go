@@ -134,7 +134,7 @@ const network = ariadne.NodeID(0)
 // lost.
 func init() {
 	register(Cut, onNetwork(Cut, Kind{
-		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network",
+		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Once: "a partition",
 		Network: &Network{
 			Groups:     EachAloneOrTwo,
 			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: a partition separates one list from all other nodes but clients. Default each node alone and, of four and more nodes, each two.",

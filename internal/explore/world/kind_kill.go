@@ -14,7 +14,7 @@ const Kill ariadne.ActionKind = 21
 // node goes on: its kernel closes what only that process had open, and others of its processes
 // find it dead. Which there are the node says (ariadne.Output.Processes).
 func init() {
-	k := onNodes(Kill, "", Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone", Within: true})
+	k := onNodes(Kill, "", Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone", Once: "a killed process", Within: true})
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
 		now := y.now(s)
 		for i := range s.Nodes {

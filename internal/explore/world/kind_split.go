@@ -17,7 +17,7 @@ const Split ariadne.ActionKind = 28
 // the others.
 func init() {
 	k := onMessages(Split, Kind{
-		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces",
+		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces", Once: "a split message",
 		Leaves: true, Aside: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			first, rest := e.Packet.cut(e.Varied.number())

@@ -95,7 +95,7 @@ func New() *Seen {
 	return &Seen{names: map[string]*Name{}, files: map[string]*file{}, lists: map[string][]Entry{}}
 }
 
-// Show returns what a name stood for first: what it stands for now when no node was shown it yet.
+// Show returns what a name stood for when a node was first shown it. If none was, that is now.
 // nil: there are too many names.
 func (s *Seen) Show(path string, now *unix.Stat_t, target string) *Name {
 	s.mu.Lock()

@@ -23,7 +23,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 	switch s.Kind {
 	case tracee.Call:
 		must(th.tr.LoadCall())
-		if n.cfg.Pages && n.mapsQuietly(th) {
+		if n.cfg.Pages && n.noteMappingCall(th) {
 			return true // Linux runs it as it stands
 		}
 		th.k.Native = false
@@ -59,10 +59,10 @@ func (n *Node) call(th *thread) bool {
 	k := th.k
 	n.layout.forget()
 	if k.Call.NR == unix.SYS_SETRLIMIT || k.Call.NR == unix.SYS_PRLIMIT64 {
-		n.paging.unsteady() // Linux is told of some of them, and not by a call
+		n.paging.noteChange() // Linux is told of some of them, and not by a call
 	}
 	if k.Call.NR == unix.SYS_CLOSE {
-		n.paging.closes(k)
+		n.paging.noteClose(k)
 	}
 	if n.falls(th) {
 		return false
@@ -182,7 +182,7 @@ func (n *Node) leaveCall(th *thread) bool {
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
-	n.paging.gives(th, k.Call.NR, k.Call.Args[:])
+	n.paging.noteCall(th, k.Call.NR, k.Call.Args[:])
 	n.holdMapped(th)
 	if n.sealsFrozen(th) {
 		return n.finish(th, -int64(unix.EBUSY))

@@ -157,7 +157,7 @@ func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if !n.StartedAs(c) {
 		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
 	}
-	if ok, err := n.triesInPlace(c); ok || err != nil {
+	if ok, err := n.tryInPlace(c); ok || err != nil {
 		return ok, err
 	}
 	defer c.recoverTool(&err)
@@ -168,24 +168,24 @@ func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	return false, nil
 }
 
-// triesInPlace is restoreInPlace, of which an error leaves a node that can only be closed.
-func (n *Node) triesInPlace(c *Checkpoint) (ok bool, err error) {
+// tryInPlace is restoreInPlace with an error. After an error the node can only be closed.
+func (n *Node) tryInPlace(c *Checkpoint) (ok bool, err error) {
 	defer recoverTool(n, &err)
 	return n.restoreInPlace(c), nil
 }
 
 // inhabit gives a node without processes a state, and those of a checkpoint.
 func (n *Node) inhabit(c *Checkpoint, s *state) {
-	n.assume(c, s)
+	n.setState(c, s)
 	byTID := threadsOf(&n.state)
 	for i := range c.threads {
 		n.thawProcess(c, i, byTID)
 	}
-	n.comesFrom(c)
+	n.setForksOf(c)
 }
 
-// assume gives a node a state, with the descriptors that its kernel carries, and no threads.
-func (n *Node) assume(c *Checkpoint, s *state) {
+// setState gives the node a state, with the descriptors that its kernel carries, and no threads.
+func (n *Node) setState(c *Checkpoint, s *state) {
 	n.state, n.step, n.threads = *s, step{}, map[*kernel.Thread]*thread{}
 	if n.home.treeFD != nil {
 		n.k.Files.Tree = int(n.home.treeFD.Fd())
@@ -220,9 +220,9 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	threads := c.threads[i]
 	first, err := c.forks.procs[i].ForkProcess()
 	must(err)
-	put(first, c.pages[i])
+	writePages(first, c.pages[i])
 	if n.cfg.Pages {
-		exchange(first, c.forks.standIns[i], standInsOf(byTID[threads.first()].Proc))
+		replaceStandIns(first, c.forks.standIns[i], standInsOf(byTID[threads.first()].Proc))
 	}
 	trs := []*tracee.Thread{first}
 	for range threads[1:] {

@@ -53,11 +53,11 @@ func (n *Node) enter() {
 	h.shows = n
 }
 
-// hasFilesOf reports whether the tree shows the node's files, and these are what they are in
-// another of its states, with all descriptors where they stand in that.
-func (n *Node) hasFilesOf(s *state) bool {
+// showsFilesOf reports whether the file tree shows the node's files, and these and all positions in
+// them are the same as in another state of the node.
+func (n *Node) showsFilesOf(s *state) bool {
 	files := &n.k.Files
-	return n.home.shows == n && !n.paging.hasMoved() && n.files != nil && n.files == s.files && len(files.Dirty) == 0 &&
+	return n.home.shows == n && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files && len(files.Dirty) == 0 &&
 		len(files.Mapped) == 0 && slices.Equal(n.offsets, s.offsets)
 }
 
@@ -140,7 +140,7 @@ func (n *Node) captureFiles() {
 		clear(files.Dirty)
 	}
 	n.captureShared()
-	if n.paging.hasMoved() {
+	if n.paging.filesMayDiffer() {
 		n.saveOffsets()
 	}
 }
@@ -352,7 +352,7 @@ func (n *Node) saveOffsets() {
 		a, b := n.offsets[i], n.offsets[j]
 		return a.pid < b.pid || a.pid == b.pid && a.fd < b.fd
 	})
-	n.paging.hasTold()
+	n.paging.filesAreKnown()
 }
 
 // restoreOffsets brings the open host files back to where they stood.
@@ -375,5 +375,5 @@ func (n *Node) restoreOffsets() {
 		unix.Close(fd)
 		must(err)
 	}
-	n.paging.hasTold()
+	n.paging.filesAreKnown()
 }

@@ -114,7 +114,7 @@ func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) 
 		p.Breaks[i] = b
 		return true
 	}
-	n.paging.unsteady() // its page is not one that the program may write
+	n.paging.noteChange() // its page is not one that the program may write
 	var was [1]byte
 	if th.tr.Peek(addr, was[:]) != 0 || th.tr.Poke(addr, []byte{breakpoint}) != 0 {
 		return false

@@ -52,7 +52,7 @@ func (th *thread) PeekMem(addr uint64, b []byte) kernel.Errno {
 
 func (th *thread) PokeMem(addr uint64, b []byte) kernel.Errno {
 	th.n.step.memory.note(b)
-	th.n.paging.unsteady() // the program may have no right to write there
+	th.n.paging.noteChange() // the program may have no right to write there
 	return th.tr.Poke(addr, b)
 }
 
@@ -65,14 +65,14 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
 	th.n.layout.forget()
-	th.n.paging.gives(th, nr, args)
+	th.n.paging.noteCall(th, nr, args)
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v
 }
 
 func (th *thread) HostFD(fd int) (int, kernel.Errno) {
-	th.n.paging.moves() // who has it may move the program's
+	th.n.paging.noteFileUse() // who has it may move the program's
 	got, err := th.tr.HostFD(fd)
 	if e, ok := err.(kernel.Errno); ok {
 		return -1, e

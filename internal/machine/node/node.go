@@ -213,8 +213,8 @@ func (n *Node) Close() (err error) {
 	return first
 }
 
-// hide says that the file tree does not show the node's files any more.
-func (n *Node) hide() {
+// hideFiles records the node's files if the file tree shows them, and leaves the tree to others.
+func (n *Node) hideFiles() {
 	if n.home.shows != n {
 		return
 	}
@@ -227,8 +227,8 @@ func (n *Node) hide() {
 // leave ends the node's processes, and gives up what it holds of the host's besides its home.
 func (n *Node) leave() error {
 	n.letGo(nil)
-	n.hide()
-	n.paging.close()
+	n.hideFiles()
+	n.paging.stopFollowing()
 	procs := map[*tracee.Process][]*tracee.Thread{}
 	for _, th := range n.threads {
 		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
@@ -253,7 +253,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	in.At = n.drift().local(in.At)
 	n.step = step{memory: hashMemory(n.cfg.TraceCalls), course: ariadne.NewCourse(&in), fate: n.fateOf(&in)}
 	n.enter()
-	n.paging.begins()
+	n.paging.beginStep()
 	if n.interrupted() {
 		return out, ariadne.ErrInterrupted
 	}

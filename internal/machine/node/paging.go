@@ -19,29 +19,28 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A checkpoint needs no fork where little has happened since the last one that has: the pages that
-// were written since, and the threads' registers, say it all. And a living node goes back to such a
-// checkpoint in place: the pages that differ are written back. Both hold as long as nothing else of
-// what Linux has of the processes has changed: mappings, descriptors, threads. That is told from
-// the calls that Linux was given, all of which pass here. Where it has changed, or written pages
-// cannot be followed on this machine, checkpoints are forks.
+// A checkpoint is a set of forks, or the pages in which the processes differ from the last forks.
+// The second kind needs no new process, and a living node goes back to it in place: Ariadne writes
+// the pages that differ. That is right as long as nothing else has changed that Linux holds for the
+// processes: mappings, descriptors, threads. The node sees every system call that could change
+// these, and then makes forks again. It also makes forks where Linux cannot tell which pages were
+// written.
 
 // forks are the frozen processes of a checkpoint, each with one thread that is stopped for ever.
-// Checkpoints that say what is different from them share them.
+// All checkpoints that only list differences from them share them.
 type forks struct {
 	procs []*tracee.Thread
-	// maps is how Linux shows the mappings of each process, and mapped are the private ones that
-	// can be written, if its written pages were followed from then on.
+	// maps is /proc/PID/maps of each process, and mapped lists its writable private mappings. Both
+	// are set while the pages of these mappings are followed.
 	maps   []string
 	mapped [][]tracee.Range
-	// standIns are the descriptors of each process that stand in for files of its kernel, and are
-	// all alike.
+	// standIns lists the stand-ins of each process.
 	standIns []standIns
 	thawed   int // how often they were copied
-	users    int // checkpoints and living nodes
+	users    int // checkpoints and living nodes that need them
 }
 
-// use and leave count those who need the forks; the last one ends them.
+// use counts one more user of the forks. leave counts one less, and the last one ends them.
 func (f *forks) use() *forks {
 	f.users++
 	return f
@@ -64,69 +63,70 @@ func (f *forks) leave() (first error) {
 	return first
 }
 
-// pageAt is what a page of a process holds.
+// pageAt is a page of a process, and its content.
 type pageAt struct {
 	at   uint64
 	page *page // never changed
 }
 
-// pages are those of one process that may be different from its fork's, by address.
+// pages lists the pages in which a process may differ from its fork, by address.
 type pages []pageAt
 
 // paging is what a living node knows of its processes' pages.
 type paging struct {
-	// forks are those of the checkpoint that the node was last frozen to or has come from, as long
-	// as it differs from them in nothing but pages, registers and state; else nil.
+	// forks are those of the last checkpoint that the node made or came from. nil: something else
+	// than pages, registers and the node's state differs from them by now.
 	forks *forks
-	pages []pages // by process: those in which it does, as of when they were last looked at
-	// follow tells of each process which pages were written since then. It is kept for the next
-	// forks.
+	pages []pages // by process: the differences from forks when the node last looked
+	// follow tells which pages of each process were written since then. It is kept when forks
+	// changes, because its mappings mostly stay the same.
 	follow []*tracee.Pages
-	// followed: all that were written since then are told.
+	// followed: follow covers all processes since the node last looked.
 	followed bool
-	// steady: in the last step nothing else has changed. So it may pay to follow pages.
+	// steady: nothing else than pages, registers and state has changed in this step. It is then
+	// likely to stay so, and worth the cost of following pages.
 	steady bool
-	// moved: descriptors may stand elsewhere in their files, or files hold something else, than was
-	// told last.
+	// moved: the content of files, or the position of a descriptor in a file, may have changed
+	// since the node last recorded it (files.go).
 	moved bool
-	// standIn is the thread that is about to close a descriptor that stands in for a file.
-	standIn *kernel.Thread
+	// closing is the descriptor that a thread is about to close, if it is a stand-in.
+	closing descriptor
 }
 
-// begins is called when a step begins.
-func (p *paging) begins() { p.steady = true }
+// beginStep is called when a step begins.
+func (p *paging) beginStep() { p.steady = true }
 
-// unsteady is called when something else than pages, registers and state has changed.
-func (p *paging) unsteady() {
+// noteChange notes that something else than pages, registers and state changes. The next checkpoint
+// is a set of forks.
+func (p *paging) noteChange() {
 	p.steady, p.moved = false, true
-	p.forget()
+	p.dropForks()
 }
 
-// forget has the node be told from nothing.
-func (p *paging) forget() {
+// dropForks forgets from which forks the node differs only in pages.
+func (p *paging) dropForks() {
 	must(p.forks.leave())
 	p.forks, p.pages, p.followed = nil, nil, false
 }
 
-// close ends all that is followed.
-func (p *paging) close() {
+// stopFollowing closes all userfaultfds. Something else than pages changes.
+func (p *paging) stopFollowing() {
 	closeAll(p.follow)
 	p.follow = nil
-	p.forget()
+	p.noteChange()
 }
 
-// effect is what a call changes of what Linux has of a process.
+// effect says how much of what Linux holds for a process a system call may change.
 type effect uint8
 
 const (
-	anything effect = iota
-	// nothing but where descriptors stand in files, what files hold, and memory that is mapped
-	position
-	answer // nothing but memory that is mapped
+	anything       effect = iota
+	memoryAndFiles        // memory, the content of files, and positions in them
+	memoryOnly            // only memory that is mapped
 )
 
-// effects are those of the calls that change little. All others may change anything. What files
-// hold, and where descriptors stand in them, is told otherwise (files.go).
+// effects are those of system calls by number. A call that is not listed may change anything. The
+// node records the content of files and positions in them elsewhere (files.go).
 var effects = func() (of [512]effect) {
 	for _, nr := range []int{
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
@@ -134,36 +134,35 @@ var effects = func() (of [512]effect) {
 		unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
 		unix.SYS_FADVISE64,
 	} {
-		of[nr] = position
+		of[nr] = memoryAndFiles
 	}
 	for _, nr := range []int{
 		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
 		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
 	} {
-		of[nr] = answer
+		of[nr] = memoryOnly
 	}
 	return of
 }()
 
-// gives notes that Linux is given a call.
-func (p *paging) gives(th *thread, nr int, args []uint64) {
+// noteCall notes that Linux is about to execute a system call.
+func (p *paging) noteCall(th *thread, nr int, args []uint64) {
 	of := anything
 	if nr >= 0 && nr < len(effects) {
 		of = effects[nr]
 	}
 	switch {
-	case of == answer:
+	case of == memoryOnly:
 		return
-	case of == position:
+	case of == memoryAndFiles:
 		p.moved = true
 		return
 	}
 	switch nr {
-	case unix.SYS_EVENTFD2: // a descriptor that stands in for a file of the kernel
+	case unix.SYS_EVENTFD2: // a new stand-in
 		return
 	case unix.SYS_CLOSE:
-		if p.standIn != nil && p.standIn == th.k {
-			p.standIn = nil
+		if p.closing == (descriptor{th.k, int(int32(args[0]))}) {
 			return
 		}
 	case unix.SYS_FCNTL, unix.SYS_DUP:
@@ -171,28 +170,35 @@ func (p *paging) gives(th *thread, nr int, args []uint64) {
 			return
 		}
 	}
-	p.unsteady()
+	p.noteChange()
 }
 
-// hasMoved reports whether files may be otherwise than was told last. moves says that they may be,
-// hasTold that they are not.
-func (p *paging) hasMoved() bool { return p.moved }
-func (p *paging) moves()         { p.moved = true }
-func (p *paging) hasTold()       { p.moved = false }
+// filesMayDiffer reports whether files or positions in them may differ from the node's record.
+// noteFileUse notes that they may from now on, and filesAreKnown that they do not.
+func (p *paging) filesMayDiffer() bool { return p.moved }
+func (p *paging) noteFileUse()         { p.moved = true }
+func (p *paging) filesAreKnown()       { p.moved = false }
 
-// closes notes what a thread is about to close, before its kernel forgets it.
-func (p *paging) closes(k *kernel.Thread) {
-	p.standIn = nil
-	if of := k.FDs().Get(int(int32(k.Call.Args[0]))); of != nil && of.StandIn {
-		p.standIn = k
+// descriptor is one of a thread's.
+type descriptor struct {
+	of *kernel.Thread
+	fd int
+}
+
+// noteClose notes the descriptor that a thread is about to close, before its kernel forgets it.
+func (p *paging) noteClose(k *kernel.Thread) {
+	fd := int(int32(k.Call.Args[0]))
+	p.closing = descriptor{}
+	if of := k.FDs().Get(fd); of != nil && of.StandIn {
+		p.closing = descriptor{k, fd}
 	}
 }
 
-// freezePages makes what a checkpoint has of processes: the pages in which they differ from the
-// last forks, if that can be told, else forks. bytes is about how much memory it takes.
+// freezePages returns what a checkpoint keeps of the processes: the last forks and the pages that
+// differ from them, or new forks. bytes is about how much memory that takes.
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
 	p := &n.paging
-	if fresh, ok := n.written(procs); ok {
+	if fresh, ok := n.collectWritten(procs); ok {
 		return p.forks.use(), slices.Clone(p.pages), fresh + pagesBase
 	}
 	f = (&forks{}).use()
@@ -205,17 +211,17 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64)
 		}
 		bytes += checkpointBase + host.Resident(tr.PID)/checkpointShare
 	}
-	n.tellFrom(f, make([]pages, len(procs)))
+	n.setForks(f, make([]pages, len(procs)))
 	if p.steady {
 		n.followPages()
 	}
 	return f, make([]pages, len(procs)), bytes
 }
 
-// comesFrom says that the node's processes are copies of a checkpoint's. Where they are not the
-// first, it is likely that the node will go back there.
-func (n *Node) comesFrom(c *Checkpoint) {
-	n.tellFrom(c.forks, slices.Clone(c.pages))
+// setForksOf notes that the node's processes were just copied from a checkpoint. If its forks were
+// copied before, the node will likely go back there, so its pages are followed.
+func (n *Node) setForksOf(c *Checkpoint) {
+	n.setForks(c.forks, slices.Clone(c.pages))
 	if c.forks.thawed++; c.forks.thawed > 1 {
 		n.followPages()
 	}
@@ -227,30 +233,31 @@ const (
 	pagesBase       = 32 << 10  // registers, lists of pages
 )
 
-// mostPages is how many pages a checkpoint says at most to be different, of a process: with more, a
-// fork costs less.
+// mostPages is how many pages of a process a checkpoint lists at most. With more, a fork costs
+// less.
 const mostPages = 4096
 
-// written tells of all processes what their pages hold; not ok: that cannot be told.
-func (n *Node) written(procs []*process) (bytes int64, ok bool) {
+// collectWritten adds to each process's list the pages that it has written since the node last
+// looked. Not ok: that is not known, or a fork costs less.
+func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 	p := &n.paging
 	if !p.followed || len(procs) != len(p.pages) {
 		return 0, false
 	}
 	for i, proc := range procs {
-		fresh, ok := n.writtenOf(i, proc)
+		fresh, ok := n.readWritten(i, proc)
 		if !ok || len(p.pages[i])+len(fresh) > mostPages {
 			return 0, false
 		}
 		bytes += int64(len(fresh)) * pageSize
-		p.pages[i] = p.pages[i].with(fresh)
+		p.pages[i] = p.pages[i].merge(fresh)
 	}
 	return bytes, true
 }
 
-// writtenOf are the pages of process i that were written since it was last asked.
-func (n *Node) writtenOf(i int, proc *process) (fresh pages, ok bool) {
-	at, ok := n.paging.dirty(i, proc.threads[0])
+// readWritten reads the pages that process i has written since the node last looked.
+func (n *Node) readWritten(i int, proc *process) (fresh pages, ok bool) {
+	at, ok := n.paging.writtenPages(i, proc.threads[0])
 	if !ok {
 		return nil, false
 	}
@@ -264,9 +271,10 @@ func (n *Node) writtenOf(i int, proc *process) (fresh pages, ok bool) {
 	return fresh, true
 }
 
-// dirty are the addresses of the pages of process i that were written since it was last asked, in
-// order. Not ok: its stack has grown, or there are more than a checkpoint says.
-func (p *paging) dirty(i int, th *thread) (at []uint64, ok bool) {
+// writtenPages lists the addresses of the pages that process i has written since the node last
+// looked, in order. Not ok: the process's stack has grown, which takes no system call, or there are
+// more than mostPages.
+func (p *paging) writtenPages(i int, th *thread) (at []uint64, ok bool) {
 	if th.maps() != p.forks.maps[i] {
 		return nil, false
 	}
@@ -280,15 +288,15 @@ func (p *paging) dirty(i int, th *thread) (at []uint64, ok bool) {
 	return at, len(at) <= mostPages
 }
 
-// mappingCalls are those of which most run without a stop elsewhere.
+// mappingCalls may change mappings or their content. Most of them run without a stop by default.
 var mappingCalls = []int{
 	unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_PKEY_MPROTECT, unix.SYS_MREMAP, unix.SYS_BRK,
 	unix.SYS_MADVISE,
 }
 
-// mapsQuietly notes a call that stops for no other reason than that it may change mappings, or what
-// they hold. Its program notices nothing of the stop.
-func (n *Node) mapsQuietly(th *thread) bool {
+// noteMappingCall notes a mapping call that stops only with Config.Pages, and reports whether the
+// thread stands at one. Linux then executes it, and the program notices nothing of the stop.
+func (n *Node) noteMappingCall(th *thread) bool {
 	nr := th.tr.Number()
 	if !th.tr.Is64() || !slices.Contains(mappingCalls, nr) {
 		return false
@@ -298,26 +306,27 @@ func (n *Node) mapsQuietly(th *thread) bool {
 		return false
 	}
 	if nr == unix.SYS_MREMAP {
-		// Linux joins no mapping that is followed with one that is not, and moves one at a time.
-		n.paging.close()
+		// Linux merges no followed mapping with one that is not, and mremap moves only one mapping.
+		n.paging.stopFollowing()
+	} else {
+		n.paging.noteChange()
 	}
-	n.paging.unsteady()
-	th.used-- // it is none of the calls of its turn
+	th.used-- // the call does not count for the thread's turn
 	return true
 }
 
-// newPages makes pages to be filled.
+// newPages allocates pages, each by itself: some are kept much longer than others.
 func newPages(n int) []*[pageSize]byte {
 	to := make([]*[pageSize]byte, n)
 	for i := range to {
-		to[i] = new([pageSize]byte) // each by itself: some will be kept for long
+		to[i] = new([pageSize]byte)
 	}
 	return to
 }
 
-// with are the pages with fresh ones in the place of old ones. A page that holds what it held is
-// the old one.
-func (old pages) with(fresh pages) pages {
+// merge returns the list with fresh pages in the place of old ones. A fresh page with the old
+// content becomes the old page, so that a comparison of pointers finds them equal.
+func (old pages) merge(fresh pages) pages {
 	if len(fresh) == 0 {
 		return old
 	}
@@ -338,7 +347,7 @@ func (old pages) with(fresh pages) pages {
 	return all
 }
 
-// first is the address of the first page.
+// first is the address of the first page, or the highest one if the list is empty.
 func (p pages) first() uint64 {
 	if len(p) == 0 {
 		return math.MaxUint64
@@ -346,9 +355,9 @@ func (p pages) first() uint64 {
 	return p[0].at
 }
 
-// take takes the first page from the list and returns what it holds, if it is the one at an
-// address; else nil.
-func (p *pages) take(at uint64) *page {
+// takeAt removes the first page from the list and returns its content, if it is at that address;
+// else nil.
+func (p *pages) takeAt(at uint64) *page {
 	if p.first() != at {
 		return nil
 	}
@@ -357,18 +366,18 @@ func (p *pages) take(at uint64) *page {
 	return q
 }
 
-// tellFrom says from which forks the node differs, and in what.
-func (n *Node) tellFrom(f *forks, in []pages) {
-	n.paging.forget()
+// setForks notes that the node differs from some forks in no more than some pages.
+func (n *Node) setForks(f *forks, in []pages) {
+	n.paging.dropForks()
 	if n.cfg.Pages {
 		n.paging.forks, n.paging.pages = f.use(), in
 	}
 }
 
-// followPages has the written pages of the node's processes followed, if this machine can.
+// followPages begins to follow the written pages of all processes, where this machine can do that.
 func (n *Node) followPages() {
 	p := &n.paging
-	if p.forks == nil || !n.follows() {
+	if p.forks == nil || !n.canFollow() {
 		return
 	}
 	was := p.follow
@@ -398,7 +407,7 @@ func (n *Node) followPages() {
 	}
 }
 
-// cannotFollow: this machine cannot tell which pages are written, or does not let us.
+// cannotFollow is set when Linux cannot tell which pages were written, or does not permit it.
 var cannotFollow atomic.Bool
 
 func closeAll(all []*tracee.Pages) {
@@ -409,9 +418,9 @@ func closeAll(all []*tracee.Pages) {
 	}
 }
 
-// follows reports whether pages may be followed. Memory that processes share is told otherwise
-// (shared.go).
-func (n *Node) follows() bool {
+// canFollow reports whether pages may be followed. Memory that processes share is recorded
+// elsewhere (shared.go), and a table of descriptors that they share could be changed twice.
+func (n *Node) canFollow() bool {
 	if n.k.SharesMemory || cannotFollow.Load() {
 		return false
 	}
@@ -431,45 +440,45 @@ func (n *Node) ownDevice() uint64 {
 	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
 }
 
-// followMappings follows the private mappings of a thread's process that it can write, by what
-// follows some of them already or anew.
-func followMappings(th *thread, own uint64, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
-	if f == nil {
-		restore := liftLimits(th.tr.PID) // it takes a descriptor
-		f, err = th.tr.FollowPages()
-		restore()
-		if err != nil {
-			return nil, nil, err
-		}
-	}
-	for line := range bytes.Lines([]byte(th.maps())) {
+// writableRanges lists the private mappings of a process that it can write. errOwnFile: one of them
+// cannot be followed.
+func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
+	for line := range bytes.Lines([]byte(maps)) {
 		m, ok := parseMapping(line)
 		if !ok || m.shared || !m.writable {
 			continue
 		}
 		if own != 0 && m.dev == own {
-			// What it holds where nobody has written to it is what the file does, which changes.
-			err = errOwnFile
-			break
+			// A page that nobody has written shows what the file holds now, and that changes.
+			return nil, errOwnFile
 		}
-		r := tracee.Range{Start: m.start, End: m.end}
-		if err = f.Add(r); err == nil {
-			err = f.Written(r, nil)
-		}
-		if err != nil {
-			break
-		}
-		mapped = append(mapped, r)
+		all = append(all, tracee.Range{Start: m.start, End: m.end})
 	}
-	if err != nil {
-		f.Close()
-		return nil, nil, err
-	}
-	return f, mapped, nil
+	return all, nil
 }
 
-// put writes pages to a process, those of read-only mappings as well.
-func put(tr *tracee.Thread, all pages) {
+// followMappings follows the writable private mappings of a thread's process. f, if not nil,
+// follows some of them already.
+func followMappings(th *thread, own uint64, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
+	mapped, err = writableRanges(th.maps(), own)
+	if err == nil && f == nil {
+		restore := liftLimits(th.tr.PID) // it takes a descriptor
+		f, err = th.tr.FollowPages()
+		restore()
+	}
+	for i := 0; i < len(mapped) && err == nil; i++ {
+		if err = f.Add(mapped[i]); err == nil {
+			err = f.Written(mapped[i], nil)
+		}
+	}
+	if err != nil && f != nil {
+		f.Close()
+	}
+	return f, mapped, err
+}
+
+// writePages writes pages to a process, also to read-only mappings.
+func writePages(tr *tracee.Thread, all pages) {
 	at, from := make([]uint64, len(all)), make([]*[pageSize]byte, len(all))
 	for i, p := range all {
 		at[i], from[i] = p.at, (*[pageSize]byte)(p.page)
@@ -484,8 +493,8 @@ func put(tr *tracee.Thread, all pages) {
 	}
 }
 
-// restoreInPlace makes a node go on from a checkpoint, if it differs from it in nothing but pages,
-// registers and state. Else the node is as it was.
+// restoreInPlace brings the node back to a checkpoint and keeps its processes. It returns false,
+// and leaves the node as it is, if more than pages, registers and state differ.
 func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	p := &n.paging
 	procs := n.processes()
@@ -496,30 +505,30 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	for i, proc := range procs {
 		ok := proc.fork != nil && sameThreads(proc, c.threads[i])
 		if ok {
-			back[i], ok = n.differs(i, proc.threads[0], c)
+			back[i], ok = n.pagesToRestore(i, proc.threads[0], c)
 		}
 		if !ok {
-			p.forget() // nobody knows any more what was written
+			p.dropForks() // nobody knows any more what was written
 			return false
 		}
 	}
 	s := c.state.Copy()
-	if !n.hasFilesOf(s) {
+	if !n.showsFilesOf(s) {
 		n.letGo(nil)
-		n.hide()
+		n.hideFiles()
 	}
 	threads := threadsOf(s)
 	for i, proc := range procs {
-		put(proc.threads[0].tr, back[i])
+		writePages(proc.threads[0].tr, back[i])
 		for _, m := range p.forks.mapped[i] {
 			must(p.follow[i].Written(m, nil))
 		}
 		wants := standInsOf(threads[c.threads[i].first()].Proc)
-		exchange(proc.fork.tr, standInsOf(proc.threads[0].k.Proc), wants)
+		replaceStandIns(proc.fork.tr, standInsOf(proc.threads[0].k.Proc), wants)
 	}
 	p.pages = slices.Clone(c.pages)
 	n.closeCarried()
-	n.assume(c, s)
+	n.setState(c, s)
 	for i, proc := range procs {
 		for k, th := range proc.threads {
 			n.loadThread(c.threads[i], k, th.tr, threads)
@@ -529,14 +538,14 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	return true
 }
 
-// differs are the pages of process i that hold something else than in a checkpoint, as they are
-// there.
-func (n *Node) differs(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
-	dirty, ok := n.paging.dirty(i, th)
+// pagesToRestore lists the pages of process i that differ from a checkpoint, with the content that
+// they have there. Not ok: that is not known.
+func (n *Node) pagesToRestore(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
+	dirty, ok := n.paging.writtenPages(i, th)
 	if !ok {
 		return nil, false
 	}
-	var ask []uint64 // what the fork has to tell
+	var ask []uint64 // pages that the checkpoint does not list: they are as in the fork
 	now, then := n.paging.pages[i], c.pages[i]
 	for len(dirty)+len(now)+len(then) > 0 {
 		at := uint64(math.MaxUint64)
@@ -544,11 +553,11 @@ func (n *Node) differs(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
 			at = dirty[0]
 		}
 		at = min(at, now.first(), then.first())
-		has, written := now.take(at), len(dirty) > 0 && dirty[0] == at
+		has, written := now.takeAt(at), len(dirty) > 0 && dirty[0] == at
 		if written {
 			dirty = dirty[1:]
 		}
-		switch wants := then.take(at); {
+		switch wants := then.takeAt(at); {
 		case !written && has == wants:
 		case wants != nil:
 			back = append(back, pageAt{at, wants})
@@ -573,10 +582,11 @@ func sameThreads(p *process, threads frozenThreads) bool {
 	})
 }
 
-// standIns are the numbers of descriptors, and whether exec closes them.
+// standIns are descriptors that Linux has only so that no file gets their numbers: their files are
+// in the emulated kernel. All of them are alike. The value says whether exec closes the descriptor.
 type standIns map[int]bool
 
-// standInsOf are those that a process has by its kernel, as Linux has them.
+// standInsOf lists the stand-ins of a process.
 func standInsOf(p *kernel.Process) standIns {
 	all := standIns{}
 	for _, fd := range p.FDs.Numbers() {
@@ -587,9 +597,8 @@ func standInsOf(p *kernel.Process) standIns {
 	return all
 }
 
-// exchange has a process whose descriptors stand in for some files have those that stand in for
-// others.
-func exchange(tr *tracee.Thread, has, wants standIns) {
+// replaceStandIns closes and opens stand-ins of a process, so that it has the wanted ones.
+func replaceStandIns(tr *tracee.Thread, has, wants standIns) {
 	if maps.Equal(has, wants) {
 		return
 	}
@@ -604,7 +613,7 @@ func exchange(tr *tracee.Thread, has, wants standIns) {
 		cloexec, have := has[fd]
 		switch {
 		case !have:
-			standAt(tr, fd, wants[fd])
+			openStandIn(tr, fd, wants[fd])
 		case cloexec != wants[fd]:
 			var flags uint64
 			if wants[fd] {
@@ -615,8 +624,8 @@ func exchange(tr *tracee.Thread, has, wants standIns) {
 	}
 }
 
-// standAt makes a descriptor of a number.
-func standAt(tr *tracee.Thread, fd int, cloexec bool) {
+// openStandIn opens a stand-in with a given number.
+func openStandIn(tr *tracee.Thread, fd int, cloexec bool) {
 	var flags uint64
 	if cloexec {
 		flags = unix.EFD_CLOEXEC
@@ -625,11 +634,11 @@ func standAt(tr *tracee.Thread, fd int, cloexec bool) {
 	if got == int64(fd) {
 		return
 	}
-	injected(tr, unix.SYS_DUP3, uint64(got), uint64(fd), flags) // as O_CLOEXEC, which is the same
+	injected(tr, unix.SYS_DUP3, uint64(got), uint64(fd), flags) // EFD_CLOEXEC is O_CLOEXEC
 	injected(tr, unix.SYS_CLOSE, uint64(got))
 }
 
-// injected runs a call that cannot fail unless the tool is wrong.
+// injected executes a system call in a process. A failure is a bug in Ariadne.
 func injected(tr *tracee.Thread, nr int, args ...uint64) int64 {
 	v, err := tr.Inject(nr, args...)
 	if err == nil && v < 0 {

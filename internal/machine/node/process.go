@@ -46,7 +46,7 @@ func (n *Node) launch(i int, c config.Command) error {
 			return err
 		}
 	}
-	n.paging.unsteady()
+	n.paging.noteChange()
 	tr, err := tracee.Attach(pid)
 	if err != nil {
 		return err
@@ -191,7 +191,7 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 		// A child of Ariadne: whoever dies first, no real parent gets a signal.
 		flags |= unix.CLONE_PARENT
 	}
-	n.paging.unsteady()
+	n.paging.noteChange()
 	must(th.tr.SetCall(unix.SYS_CLONE, flags, a.Stack, 0, 0, a.TLS))
 	must(th.tr.ToExit())
 	s, err := th.tr.Wait()
@@ -258,7 +258,7 @@ func (n *Node) exec(th *thread) bool {
 	k := th.k
 	name, args, program := k.Call.Program, execArgs(k), n.programOf(th)
 	a := k.Call.Args
-	n.paging.close() // of memory that will be gone
+	n.paging.stopFollowing() // of memory that will be gone
 	must(th.tr.SetCall(k.Call.NR, a[:]...))
 	s := n.runExec(th)
 	if s.Kind == tracee.CallExit {
@@ -363,7 +363,7 @@ func (n *Node) endThread(th *thread, status int) {
 		n.endProcess(p, status, 0, false)
 		return
 	}
-	n.paging.unsteady()
+	n.paging.noteChange()
 	th.k.Exit()
 	if th.tr.TID == th.tr.PID {
 		// Linux keeps the leader until the last thread ends; so it stays stopped.
@@ -385,7 +385,7 @@ func (n *Node) endProcess(p *kernel.Process, status, signal int, core bool) {
 			threads = append(threads, th.tr)
 		}
 	}
-	n.paging.unsteady()
+	n.paging.noteChange()
 	n.workerEnds(p, status, signal)
 	p.Exit(status, signal, core)
 	must(tracee.Kill(threads))

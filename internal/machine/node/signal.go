@@ -139,7 +139,7 @@ func (n *Node) deliver(th *thread, info signal.Info, frameMask *signal.Set) bool
 func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, frameMask *signal.Set) bool {
 	if act.Flags&signal.SAResetHand != 0 {
 		th.k.Proc.Actions[int(sig)].Handler = signal.Dfl
-		n.paging.unsteady() // as Linux has it, too
+		n.paging.noteChange() // as Linux has it, too
 	}
 	th.k.Handled = true
 	n.step.stream.call(th.k.TID, -int(sig), 0)

@@ -17,7 +17,7 @@ var living = map[string]string{
 	"Node.held":    "descriptors of what processes have mapped: the file tree follows the files from the first copy on",
 	"Node.watch":   "it looks at processes that run, and begins with the first step",
 	"Node.layout":  "what was read of a process's mappings, until its next call",
-	"Node.paging":  "what is known of the processes' pages: a checkpoint says in which it differs from its forks",
+	"Node.paging":  "what is known of the pages of living processes: a checkpoint lists those that differ from its forks",
 	"Node.step":    "what a step accumulates: it ends with it",
 
 	"thread.n":     "the node",

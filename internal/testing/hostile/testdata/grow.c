@@ -119,32 +119,16 @@ int main(int argc, char **argv)
 		}
 		return end(kind);
 	}
-	KIND("tcp") {
-		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-		int l = socket(AF_INET, SOCK_STREAM, 0);
-		if (bind(l, (void *)&a, sizeof a) != 0 || listen(l, 4000) != 0)
-			return 1;
-		while (got < most) {
-			int s = socket(AF_INET, SOCK_STREAM, 0), c;
-			if (s < 0 || connect(s, (void *)&a, sizeof a) != 0 || (c = accept(l, 0, 0)) < 0)
-				break;
-			fcntl(s, F_SETFL, O_NONBLOCK);
-			long long before = got;
-			if (fill(s, block) != 0 || got - before < 2 * block)
-				break;
-			close(s);
-		}
-		return end(kind);
-	}
-	KIND("again") {
-		// Connections that are written to and closed, one after the other, and that nobody accepts.
+	int accepts = !strcmp(kind, "tcp");
+	if (accepts || !strcmp(kind, "again")) {
+		// Connections that are written to and closed, one after the other. With "again" nobody accepts them.
 		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 		int l = socket(AF_INET, SOCK_STREAM, 0);
 		if (bind(l, (void *)&a, sizeof a) != 0 || listen(l, 4000) != 0)
 			return 1;
 		while (got < most) {
 			int s = socket(AF_INET, SOCK_STREAM, 0);
-			if (s < 0 || connect(s, (void *)&a, sizeof a) != 0)
+			if (s < 0 || connect(s, (void *)&a, sizeof a) != 0 || accepts && accept(l, 0, 0) < 0)
 				break;
 			fcntl(s, F_SETFL, O_NONBLOCK);
 			long long before = got;
