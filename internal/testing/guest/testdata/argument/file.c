@@ -102,4 +102,8 @@ int main(void)
 	joined(t);
 	fstat(big, &st), fstat(held, &st2);
 	printf("truncate: %ld %ld\n", (long)st.st_size, (long)st2.st_size);
+	const char *made[] = {"big", "file", "h", "l"};
+	for (unsigned i = 0; i < sizeof made / sizeof *made; i++)
+		unlink(made[i]);
+	SHOW(rmdir(dir));
 }

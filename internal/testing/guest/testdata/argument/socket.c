@@ -131,4 +131,7 @@ int main(void)
 	t = waits(connects);
 	MEANWHILE(strcpy(to.sun_path, "d"), accept(listener, NULL, NULL));
 	joined(t);
+	for (const char *name = "abcd"; *name; name++)
+		unlink((char[]){*name, 0});
+	SHOW(rmdir(dir));
 }

@@ -13,7 +13,7 @@ echo $(($(nice -n 3 nice) - $(nice)))
 nohup true >/dev/null 2>&1; echo $?
 xargs -n 2 echo < /dev/null; seq 4 | xargs -n 2 echo
 sh -c 'kill -s TERM $$'; echo $?
-mktemp -d | grep -c tmp
+d=$(mktemp -d); echo "$d" | grep -c tmp; rmdir "$d"; echo $?
 id -u | grep -c '[0-9]'
 uname -s
 test "$(cat /proc/sys/kernel/ostype)" = Linux; echo $?
