@@ -61,6 +61,21 @@ other_apt() {
 		-o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root "$@"
 }
 
+# build PROGRAM ARG...: builds a Go program, with the arguments of go build. Where the program is up
+# to date its file and its directory stay as they are: a check may be running it.
+build() {
+	out=$1
+	shift
+	new=$(mktemp)
+	if CGO_ENABLED=0 go build -trimpath -buildvcs=false -o "$new" "$@"; then
+		cmp -s "$new" "$out" || { cp "$new" "$out.$$" && chmod 755 "$out.$$" && mv -f "$out.$$" "$out"; }
+		rm -f "$new"
+	else
+		rm -f "$new"
+		return 1
+	fi
+}
+
 # build_module MODULE@VERSION PACKAGE PROGRAM: builds a Go program from its
 # module, inside a module of ours, so that the module's own replacements and
 # newer versions of what it needs do not matter.

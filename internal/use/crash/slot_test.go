@@ -60,6 +60,7 @@ func shown(t *testing.T, dir string) (all []string) {
 		case unix.S_IFLNK:
 			target, _ := os.Readlink(name)
 			line += " -> " + target
+			first[st.Ino] = rel
 		case unix.S_IFDIR:
 			list, err := namesIn(name)
 			if err != nil {
