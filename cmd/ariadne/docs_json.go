@@ -13,6 +13,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/record/event"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/explain"
 )
 
 //go:embed json.md
@@ -29,6 +30,7 @@ var printed = []struct {
 	{"The event `script`", event.Script{}},
 	{"The event `report`", event.Report{}},
 	{"`ariadne trace show --json`", traceObject{}},
+	{"`ariadne explain --json`", explain.Explanation{}},
 }
 
 // jsonPage is the page on the output for programs: json.md, and the fields by their types.

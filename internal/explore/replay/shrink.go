@@ -23,6 +23,15 @@ const (
 	late
 )
 
+// Step is the index of the step in its trace, from 1.
+func (d Deviation) Step() int { return d.step + 1 }
+
+// Late reports whether the step came later than what was due after it.
+func (d Deviation) Late() bool { return d.what == late }
+
+// Varied reports whether the step has gone otherwise within.
+func (d Deviation) Varied() bool { return d.what == varied }
+
 // Fault reports whether a budget of faults was paid for it.
 func (d Deviation) Fault(t *trace.Trace, n world.Names) bool {
 	if d.what == late {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/payload"
+
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 )
@@ -30,7 +32,7 @@ func newFrames() *frames {
 // count as one frame.
 func (f *frames) take(b []byte, see func(http2.Frame) error) (n int, err error) {
 	for {
-		size := wholeFrame(b[n:])
+		size := payload.WholeFrame(b[n:])
 		if size == 0 {
 			return n, nil
 		}
@@ -45,26 +47,6 @@ func (f *frames) take(b []byte, see func(http2.Frame) error) (n int, err error) 
 		}
 		if err := see(frame); err != nil {
 			return n, err
-		}
-	}
-}
-
-// wholeFrame is how long the first frame is, with the continuations of its headers; 0: it is not
-// whole yet.
-func wholeFrame(b []byte) (size int) {
-	in := bytes.NewReader(b)
-	for {
-		h, err := http2.ReadFrameHeader(in)
-		if err != nil || in.Len() < int(h.Length) {
-			return 0
-		}
-		in.Seek(int64(h.Length), 1)
-		size = len(b) - in.Len()
-		switch {
-		case h.Type == http2.FrameHeaders && !h.Flags.Has(http2.FlagHeadersEndHeaders):
-		case h.Type == http2.FrameContinuation && !h.Flags.Has(http2.FlagContinuationEndHeaders):
-		default:
-			return size
 		}
 	}
 }

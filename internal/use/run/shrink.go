@@ -202,14 +202,9 @@ func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step))
 			steps = append(steps, trace.NewStep(step))
 		}
 	}
-	if w.onward != nil {
-		w.onward.Beyond, w.onward.Most = true, 2*len(s.wanted.Steps)
-		if s.wanted.Violation.Kind == property.Suspected {
-			w.onward.Most = len(s.wanted.Steps) // which was enough to suspect it
-			if s.Critical > 0 {
-				w.onward.Most = min(w.onward.Most, s.Critical+s.Bound)
-			}
-		}
+	goOn(w, s.wanted)
+	if w.onward != nil && s.Critical > 0 && s.wanted.Violation.Kind == property.Suspected {
+		w.onward.Most = min(w.onward.Most, s.Critical+s.Bound)
 	}
 	a, err := execute(ctx, s.system, w)
 	s.tried++
@@ -238,6 +233,18 @@ func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step))
 		s.best.Path, s.best.Goal = w.onward.Path(), w.onward.Goal()
 	}
 	return true, nil
+}
+
+// goOn says how far a way goes on behind what it follows, to see whether something happens that
+// does not in a trace.
+func goOn(w way, wanted *trace.Trace) {
+	if w.onward == nil {
+		return
+	}
+	w.onward.Beyond, w.onward.Most = true, 2*len(wanted.Steps)
+	if wanted.Violation.Kind == property.Suspected {
+		w.onward.Most = len(wanted.Steps) // which was enough to suspect it
+	}
 }
 
 // alike reports whether a violation is that of a trace: of the same kind and node, with the same

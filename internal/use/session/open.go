@@ -75,7 +75,7 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 	s.turn.Store(&turn{ctx: ctx})
 	s.executor = memo.NewExecutor(m, y.Boots(s.interrupt), limits)
 	if t != nil {
-		s.expected = t.Steps
+		s.trace, s.expected = t, t.Steps
 		for i := range t.Steps {
 			s.line = append(s.line, t.Steps[i].Action)
 		}
