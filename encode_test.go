@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )

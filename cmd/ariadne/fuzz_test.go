@@ -10,6 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"pgregory.net/rapid"
+
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 )
 
 // TestAnyCommandLine: whatever the command line, it is understood or there is one line

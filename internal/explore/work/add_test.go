@@ -16,6 +16,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )

@@ -10,6 +10,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )

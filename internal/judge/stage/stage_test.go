@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 )
 
 func copyOf[T any](p *T, without, shared []reflect.Type) *T {

@@ -9,6 +9,7 @@ import (
 
 	. "github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/disktest"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/system/systemtest"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 
 	"pgregory.net/rapid"

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"

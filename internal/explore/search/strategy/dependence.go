@@ -64,7 +64,10 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *me
 	a.ends = by.Effect.Ended && !n.Ended && p.System().Nodes()[e.Node].Client || p.Ends != nil && p.Ends(e, by)
 	a.varies = len(by.Output.Places) > 0
 	a.spares = by.Effect.Spared && !n.Spared
-	a.turns = (by.Effect.Spared || by.Effect.Done) != (n.Spared || n.Done || !n.Started)
+	// Faults of messages ask whether a node is spared, and faults that take it down with others
+	// also whether it runs.
+	a.turns = by.Effect.Spared != n.Spared ||
+		(by.Effect.Spared || by.Effect.Done) != (n.Spared || n.Done || !n.Started)
 	a.says = by.Effect.Said &^ n.Said
 	if a.frees = p.System().Frees(n, e.Node, &by.Effect); a.frees != nil {
 		a.since = by.Effect.Clock
