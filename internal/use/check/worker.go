@@ -80,6 +80,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.now)
+		nodes.KeepStarts = !x.check.opts.Search.NoCheckpoints && !x.row.Once
 		x.living = append(x.living, nodes)
 		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
 	} else {
