@@ -350,6 +350,9 @@ type Noted struct {
 	// disks. Nodes say so where the spec has a budget for such losses, and may not say it of what
 	// was stored through mappings.
 	Unsynced bool
+	// ReadClock: a program of the node has learnt in the step what time it is. At another time it
+	// may do something else in the same state, with the same message.
+	ReadClock bool
 }
 
 // Passing is what a node tells who has just given it the input. It is not encoded: who reads an

@@ -167,7 +167,7 @@ func FuzzDecode(f *testing.F) {
 func TestSumCoversOutput(t *testing.T) {
 	// A place says in which order lines, exposures and notices come, which is covered.
 	left := []string{"Exposures[*].Place", "Notices[*].Place", "Digest[*]", "Refusals[*].Detail", "Noted.CallTrace[*].TID", "Noted.CallTrace[*].NR", "Noted.CallTrace[*].Result", "Noted.CallTrace[*].Hash",
-		"Noted.Unreplayable", "Noted.Cut", "Noted.Files[*].Path", "Noted.Files[*].Use", "Noted.Unsynced"}
+		"Noted.Unreplayable", "Noted.Cut", "Noted.Files[*].Path", "Noted.Files[*].Use", "Noted.Unsynced", "Noted.ReadClock"}
 	var o ariadne.Output
 	fill(reflect.ValueOf(&o).Elem(), new(int64))
 	for i := range o.Exposures {
@@ -318,7 +318,7 @@ func TestEncodingStays(t *testing.T) {
 	unencoded = append(slices.Clip(old), reflect.TypeFor[[]ariadne.Shown](), reflect.TypeFor[[]ariadne.Notice]())
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
 	unencoded = old
-	out.Unsynced, out.Ready = false, false // likewise
+	out.Unsynced, out.Ready, out.ReadClock = false, false, false // likewise
 	none := ariadne.Output{}
 	for what, c := range map[string]struct {
 		b    []byte

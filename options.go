@@ -143,7 +143,7 @@ var inputOptions = options[Input]{
 	// Those of a kind of fault stand in its file.
 }
 
-// outputOptions are those of an output. The next number is 12.
+// outputOptions are those of an output. The next number is 13.
 var outputOptions = options[Output]{
 	{0, func(o *Output) bool { return o.Ended }, nil, func(o *Output, _ *decoder) { o.Ended = true }},
 	{3, func(o *Output) bool { return o.Spared }, nil, func(o *Output, _ *decoder) { o.Spared = true }},
@@ -205,6 +205,7 @@ var outputOptions = options[Output]{
 		func(o *Output, d *decoder) {
 			o.Notices = readList(d, func() Notice { return Notice{d.int(), Time(d.int64()), d.int(), string(d.text())} })
 		}},
+	{12, func(o *Output) bool { return o.ReadClock }, nil, func(o *Output, _ *decoder) { o.ReadClock = true }},
 }
 
 func (e *Shown) append(b []byte) []byte {

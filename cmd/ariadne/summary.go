@@ -53,6 +53,8 @@ func headSentence(r *record.Report) string {
 		return outcomeWords(r) + ": explored " + explored + "."
 	case r.Stopped == check.StopExplored:
 		return "No violation. Explored every state within the bounds: " + explored + "."
+	case r.Stopped == check.StopExploredAtTimes:
+		return "No violation. Explored every state within the bounds, at the times at which events happened: " + explored + "."
 	}
 	return "Explored " + explored + "; found nothing."
 }
@@ -135,6 +137,10 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 		if r.Outcome != record.Nothing {
 			say("Every state within the bounds was explored.")
 		}
+	case check.StopExploredAtTimes:
+		if r.Outcome != record.Nothing {
+			say("Every state within the bounds was explored, at the times at which events happened.")
+		}
 	case search.StopViolation:
 		say("The check stopped at the first violation: --keep-going looks for others.")
 	case record.Interrupted:
@@ -149,6 +155,9 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	}
 	if c.Exhausted && c.Bounded > 0 {
 		say("The bounds left something out in %s.", amount(c.Bounded, "state"))
+	}
+	if c.Exhausted && len(c.ReadClock) > 0 {
+		say("Nodes that read the clock, in steps that were tried at no other times: %s.", strings.Join(c.ReadClock, ", "))
 	}
 	if !c.Exhausted && c.Missed != "" {
 		say("The search was not complete: %s.", c.Missed)

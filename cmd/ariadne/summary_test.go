@@ -41,6 +41,13 @@ func TestSummary(t *testing.T) {
 		{"all", record.Report{Command: "check", Stopped: check.StopExplored, Executions: 1, RealTime: took,
 			Coverage: with(record.Coverage{Exhausted: true, Bounded: 3}, 1)},
 			"No violation. Explored every state within the bounds: 1 execution in 60.0 s. The bounds left something out in 3 states."},
+		{"clock", record.Report{Command: "check", Stopped: check.StopExploredAtTimes, Executions: 1, RealTime: took,
+			Coverage: with(record.Coverage{Exhausted: true, ReadClock: []string{"server", "client"}}, 1)},
+			"No violation. Explored every state within the bounds, at the times at which events happened: 1 execution in 60.0 s. " +
+				"Nodes that read the clock, in steps that were tried at no other times: server, client."},
+		{"clock, in a search that was not complete", record.Report{Command: "check", Stopped: search.StopTime, Executions: 12, RealTime: took,
+			Coverage: with(record.Coverage{ReadClock: []string{"server"}}, 0)},
+			"Explored 12 executions in 60.0 s; found nothing. The last tenth of the time showed no new behaviour."},
 		{"violation", record.Report{Command: "check", Stopped: search.StopViolation, Outcome: record.Violated, Violations: make([]record.Violation, 1),
 			Executions: 8, RealTime: took, Coverage: with(record.Coverage{}, 1)},
 			"Found a violation: explored 8 executions in 60.0 s. The check stopped at the first violation: --keep-going looks for others."},

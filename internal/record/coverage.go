@@ -27,8 +27,11 @@ type Coverage struct {
 	// (search.Coverage).
 	Cycles int
 	CutOff int
-	// Exhausted: all paths within the bounds were explored.
+	// Exhausted: all paths within the bounds were explored, with each event at the time at which it
+	// happens by the rules. ReadClock are the nodes that could have noticed another time: they have
+	// read the clock in steps of which nobody knows the outcome at other times.
 	Exhausted bool
+	ReadClock []string
 	// StatesDigest stands for the set of global states that were seen.
 	StatesDigest string
 	Missed       string // what the strategy left out, when it has come to its end

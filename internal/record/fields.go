@@ -14,10 +14,13 @@ import (
 // CoverageFields is a Coverage for programs, in report.json as in the report of --json.
 type CoverageFields struct {
 	Strategy  string `json:"strategy"`
-	Exhausted bool   `json:"exhausted"`     // all paths within the bounds were explored
-	Bounded   int    `json:"bounded"`       // states in which the bounds cut something off
-	Digest    string `json:"states_digest"` // of the set of states: the same set has the same one
-	Missed    string `json:"missed,omitempty"`
+	Exhausted bool   `json:"exhausted"` // all paths within the bounds were explored
+	// ReadClock are the nodes that have read the clock in steps of which the outcome at other times
+	// was not tried. What was explored holds for the times at which events happened.
+	ReadClock []string `json:"read_clock,omitempty"`
+	Bounded   int      `json:"bounded"`       // states in which the bounds cut something off
+	Digest    string   `json:"states_digest"` // of the set of states: the same set has the same one
+	Missed    string   `json:"missed,omitempty"`
 	// Under is what the result rests on of what the user said; merged counts states
 	// that are like known ones by that.
 	Under  []string `json:"under,omitempty"`
@@ -142,7 +145,7 @@ func (c *Coverage) Fields() *CoverageFields {
 	}
 	n, m := &c.Nodes, &c.Memo
 	f := &CoverageFields{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, ReadClock: c.ReadClock, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under,
 		Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, GivenUp: c.Given, RulesAudited: c.RulesAudited,
 		Full: c.Full, Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness, Assertions: c.Assertions,
 		Earlier: c.Earlier, Lost: c.Lost, Record: c.Record, Again: c.Again,
@@ -164,7 +167,7 @@ func (c *Coverage) Fields() *CoverageFields {
 // coverage is the inverse of Fields, but for medians.
 func (f *CoverageFields) coverage() Coverage {
 	c := Coverage{
-		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, Bounded: f.Bounded, Missed: f.Missed, Under: f.Under,
+		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, ReadClock: f.ReadClock, Bounded: f.Bounded, Missed: f.Missed, Under: f.Under,
 		Merged: f.Merged, Equality: f.Equality, Cycles: f.Cycles, CutOff: f.CutOff, Known: f.Known, Given: f.GivenUp, RulesAudited: f.RulesAudited,
 		Full: f.Full, Kinds: f.Kinds, Disks: f.Left, Strategies: f.Strategies, Liveness: f.Liveness, Assertions: f.Assertions,
 		Earlier: f.Earlier, Lost: f.Lost, Record: f.Record, Again: f.Again, LocalStates: f.LocalStates,

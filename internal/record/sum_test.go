@@ -22,6 +22,7 @@ func TestSumOfReport(t *testing.T) {
 	set(reflect.ValueOf(&s.Counts).Elem(), &number)
 	s.Ends = map[string]int{"violation": 1, "clients done": 2}
 	set(reflect.ValueOf(&s.Cover).Elem(), &number)
+	s.ReadClock = []ariadne.NodeID{0, 2}
 	s.Assertions = map[string]bool{"sometimes: a": true, "reachable: b": false}
 	s.Strategies = []strategy.Tally{{Name: "pos", Executions: 1, Violations: 2, Transitions: 3, Sights: 4}}
 	s.Tried = []work.Faults{

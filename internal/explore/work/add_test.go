@@ -43,6 +43,9 @@ func results(t *rapid.T) *work.Result {
 	few("assertions", func(int) {
 		r.Assertions = map[string]bool{text.Draw(t, "assertion"): rapid.Bool().Draw(t, "shown"), "always: x": rapid.Bool().Draw(t, "shown")}
 	})
+	few("clock", func(int) {
+		r.Cover.Add(&work.Cover{ReadClock: []ariadne.NodeID{node()}}) // a set
+	})
 	few("kinds", func(int) {
 		f := work.Faults{Kind: text.Draw(t, "kind"), Faults: search.Faults{Offered: n("offered"), Taken: n("taken"), Said: n("said"), Paths: n("paths")}}
 		few("struck", func(int) {

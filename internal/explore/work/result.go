@@ -90,6 +90,9 @@ type Cover struct {
 	Merged int `json:"merged"`
 	// RulesAudited counts what of the user's rules was looked at.
 	RulesAudited int `json:"rules_audited"`
+	// ReadClock are the nodes that have read the clock in steps of which nobody knows the outcome
+	// at other times, in order.
+	ReadClock []ariadne.NodeID `json:"read_clock,omitempty"`
 	// Assertions are what programs want to be shown once, and whether it was.
 	Assertions property.Assertions `json:"assertions,omitempty"`
 	// Tried says how much faults were tried, by kind.

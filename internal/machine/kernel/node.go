@@ -116,6 +116,8 @@ type Told struct {
 	Logs      []ariadne.LogLine
 	Exposures []ariadne.Shown
 	Notices   []ariadne.Notice
+	// ClockTold: a program has learnt what time it is, by a clock or by what is left of a time.
+	ClockTold bool
 }
 
 // place is that of what is told next.

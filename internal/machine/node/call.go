@@ -37,9 +37,10 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		th.k.CPUTime += kernel.CallCost
 		if sys.Of(th.k.Call.NR).ReadsClock {
 			n.step.looksAtClock()
+			n.k.ClockTold = true
 		}
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
-			n.home.clock.ResetReads()
+			n.resetReads()
 		}
 		if over, on := n.refuses(th, unix.AUDIT_ARCH_X86_64); over {
 			return on
@@ -240,8 +241,9 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
-			n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
+			n.passTrapped(th)
 			n.step.looksAtClock()
+			n.k.ClockTold = n.k.ClockTold || !th.inLoader()
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)

@@ -3,7 +3,9 @@
 package node
 
 import (
+	"encoding/binary"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -34,6 +36,8 @@ type pace struct {
 	stood int          // calls and reads for which it has
 	lent  int          // reads for which it may, while a thread runs
 	spun  ariadne.Time // computed without a call, not yet on the clock
+	// how many reads the clock's page counts for those that were trapped
+	trapped uint64
 }
 
 // pass lets th use up d of the node's time.
@@ -93,6 +97,36 @@ func (n *Node) lendClock(th *thread) {
 	n.home.clock.SetLimit(uint64(limit), room)
 }
 
+// resetReads begins to count clock reads anew.
+func (n *Node) resetReads() {
+	n.home.clock.ResetReads()
+	n.step.trapped = 0
+}
+
+// passTrapped lets th use up the time of a read that has to be trapped.
+func (n *Node) passTrapped(th *thread) {
+	was := n.home.clock.Reads()
+	n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
+	n.step.trapped += n.home.clock.Reads() - was
+}
+
+// loaderRoom is more than the dynamic loader takes of a process's memory.
+const loaderRoom = 1 << 20
+
+// inLoader reports whether a thread executes code of the C library's dynamic loader. That measures
+// for each program how long it takes, which steers nothing.
+func (th *thread) inLoader() bool {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/auxv", th.tr.TID))
+	must(err)
+	for ; len(b) >= 16; b = b[16:] {
+		if binary.LittleEndian.Uint64(b) == atBase {
+			base := binary.LittleEndian.Uint64(b[8:])
+			return base != 0 && th.tr.IP()-base < loaderRoom
+		}
+	}
+	return false
+}
+
 // farthest is how far one stretch without a stop can take the clock.
 const farthest = 1 << 60
 
@@ -109,5 +143,8 @@ func (n *Node) takeClock(th *thread) {
 	n.step.lent = room
 	if n.home.clock.Reads() > 0 {
 		n.step.looksAtClock()
+	}
+	if n.home.clock.Reads() > n.step.trapped {
+		n.k.ClockTold = true
 	}
 }

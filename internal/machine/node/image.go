@@ -228,6 +228,7 @@ func linuxPages(maps string) (list [][2]uint64) {
 // Entries of the auxiliary vector (getauxval(3)).
 const (
 	atNull        = 0
+	atBase        = 7
 	atUID         = 11
 	atEUID        = 12
 	atGID         = 13

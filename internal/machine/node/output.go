@@ -31,7 +31,8 @@ func (n *Node) output() ariadne.Output {
 		},
 		Noted: ariadne.Noted{
 			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut, Files: n.usedFiles(),
-			Unsynced: !k.Files.Log.Durable(),
+			Unsynced:  !k.Files.Log.Durable(),
+			ReadClock: k.ClockTold,
 		},
 	}
 	if n.cfg.Faults.Parted {

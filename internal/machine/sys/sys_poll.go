@@ -123,7 +123,9 @@ func storeRemaining(t *kernel.Thread, r kernel.Result, addr uint64, layout func(
 		return
 	}
 	// Linux ignores a fault here too.
-	t.M.WriteMem(addr, layout(nil, max(0, t.Wait.Deadline-t.Node().Now)))
+	left := max(0, t.Wait.Deadline-t.Node().Now)
+	t.M.WriteMem(addr, layout(nil, left))
+	t.Node().ClockTold = t.Node().ClockTold || left > 0
 }
 
 // swapMask gives the thread the signal mask at addr, if any, for the time of

@@ -291,6 +291,7 @@ func sysRecvmmsg(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	if a[4] != 0 {
+		t.Node().ClockTold = true
 		if e := writeLimit(t, a[4], max(0, end-t.Node().Now)); e != 0 {
 			return kernel.Fail(e)
 		}

@@ -212,6 +212,7 @@ func sleep(t *kernel.Thread, clock int, absolute bool, addr, rem uint64) kernel.
 		return kernel.Ret(0)
 	}
 	if t.Wait.Interrupted && !absolute && rem != 0 && t.Wait.HasDeadline {
+		t.Node().ClockTold = true
 		if e := t.M.WriteMem(rem, appendTimespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
 			return kernel.Fail(e)
 		}

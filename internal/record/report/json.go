@@ -36,7 +36,9 @@ type Step struct {
 	Polling      string     `json:"polling,omitempty"`
 	Unheeded     bool       `json:"unheeded,omitempty"`
 	Fatal        string     `json:"fatal,omitempty"`
-	Vary         []Choice   `json:"vary,omitempty"`
+	// at another time it may have done something else
+	ReadClock bool     `json:"read_clock,omitempty"`
+	Vary      []Choice `json:"vary,omitempty"`
 	// operations on files that a loss of power took
 	Lost []string `json:"lost,omitempty"`
 }
@@ -140,7 +142,7 @@ func NewStep(s *ariadne.Step, nodes []string) Step {
 	j := Step{Step: s.Index, At: s.At, Node: nameOf(s.Action.Node, nodes), Action: s.Name, Digest: o.Digest.String(),
 		Clock: o.Clock, Calm: o.Calm, Timer: o.Timer, Calls: o.Calls, Done: o.Done, Ended: o.Ended,
 		Unreplayable: o.Unreplayable, Cut: o.Cut, Diverged: o.Diverged, Polling: o.Polling, Unheeded: o.Unheeded,
-		Fatal: o.Fatal, Vary: choices(s.Action.Vary), Lost: o.Lost}
+		Fatal: o.Fatal, ReadClock: o.ReadClock, Vary: choices(s.Action.Vary), Lost: o.Lost}
 	if o.Deadline != ariadne.Never {
 		j.Deadline = &o.Deadline
 	}

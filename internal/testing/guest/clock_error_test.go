@@ -78,7 +78,7 @@ func TestClockError(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for sees, want := range map[string]string{
-		"late":     "No violation. Explored every state within the bounds: ",
+		"late":     "No violation. Explored every state within the bounds, at the times at which events happened: ",
 		"messages": "violation: death: node waits: ",
 		"timer":    "violation: death: node waits: ",
 	} {

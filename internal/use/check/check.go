@@ -27,6 +27,9 @@ import (
 const (
 	// StopExplored: no path is left within the bounds.
 	StopExplored = "all explored within the bounds"
+	// StopExploredAtTimes: neither is one, but nodes read the clock in steps that were tried at no
+	// other times (record.Coverage.ReadClock).
+	StopExploredAtTimes = StopExplored + ", at the times at which events happened"
 	// StopNowhere: it never came to where its paths begin.
 	StopNowhere = "the natural schedule ended too early"
 
@@ -394,6 +397,9 @@ func (c *check) close(ctx context.Context) (*record.Report, error) {
 	r.RealTime = c.earlier + time.Since(c.began)
 	if why == "" && ctx.Err() != nil {
 		why = record.Interrupted
+	}
+	if why == StopExplored && r.Coverage != nil && len(r.Coverage.ReadClock) > 0 {
+		why = StopExploredAtTimes
 	}
 	r.Stop(why, c.system.Spec)
 	row, _ := strategy.Named(c.opts.Search.Strategy)

@@ -102,7 +102,8 @@ func (u *unit) result(r *record.Report, row strategy.Row) (*work.Result, error) 
 	var stop work.Remarks
 	for _, why := range sum.Stop {
 		switch why.Text {
-		case StopExplored, StopNowhere, stopPaths: // what the unit is about, and not all work
+		// what the unit is about, and not all work
+		case StopExplored, StopExploredAtTimes, StopNowhere, stopPaths:
 		default:
 			stop = append(stop, why)
 		}

@@ -48,8 +48,10 @@ type worker struct {
 	given    int                                // likewise, those that the strategy gave up
 	ends     map[string]int                     // likewise
 	repeated map[violationName]*repeated        // that are entered together
-	last     time.Duration                      // when it last entered anything
-	near     bool                               // it is in a part that a resumed check walks again
+	// by node: it has read the clock in a step
+	readClock []bool
+	last      time.Duration // when it last entered anything
+	near      bool          // it is in a part that a resumed check walks again
 	// it has looked what became of the servers on its first path
 	watched bool
 	err     error
@@ -76,7 +78,7 @@ const enterEvery = 20 * time.Millisecond
 
 // newWorker returns worker id of so many.
 func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
-	w := &worker{check: x.check, explorer: x, id: id, meter: m, ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.now)
@@ -195,6 +197,9 @@ func (w *worker) watch(p *space.Path) {
 		w.living.watch(p)
 	}
 	by := p.Last().By
+	if by != nil && by.Output.ReadClock {
+		w.readClock[by.From.Node] = true
+	}
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
 		if kind, ok := w.explorer.behaviour.look(by, w.explorer.now()); ok && w.explorer.corpus.wants(p) {
 			w.explorer.corpus.saw(w.prefix(p), kind, &w.explorer.behaviour)
@@ -423,7 +428,7 @@ func (w *worker) add() {
 		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
 			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(),
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: w.clockReaders(),
 		},
 	}
 	if w.living == nil { // which counts as it goes
@@ -449,6 +454,16 @@ func (w *worker) add() {
 	}
 	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
 	clear(w.ends)
+}
+
+// clockReaders are the nodes that have read the clock, in order.
+func (w *worker) clockReaders() (nodes []ariadne.NodeID) {
+	for id, reads := range w.readClock {
+		if reads {
+			nodes = append(nodes, ariadne.NodeID(id))
+		}
+	}
+	return nodes
 }
 
 // tried is how much faults were tried since it was asked last, of the kinds for which there is a
