@@ -15,6 +15,7 @@
 #   sweep      fails each call of some real programs once; writes docs/results/sweep.md
 #   faulty     runs real programs through random faults of all kinds; writes docs/results/faulty.md
 #   findings   searches real programs under ready-made properties; writes docs/results/findings.md
+#   explained  explains the violations of known bugs; writes docs/results/explained.md
 #   storage    lets programs that store things lose their power; writes the table of docs/results/storage.md
 #   results    lets the strategies look for known bugs; writes docs/results/strategies.md
 #   generate   renews the generated pages in docs/
@@ -24,7 +25,7 @@ GO ?= go
 # Pages that are generated are wrapped as all others are.
 WRAP = $(GO) run ./tools/prose -w docs
 
-.PHONY: build release demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -88,6 +89,10 @@ faulty: build
 
 findings: build
 	$(GO) run ./tools/findings
+	@$(WRAP)
+
+explained: build
+	$(GO) run ./tools/explained
 	@$(WRAP)
 
 storage: build

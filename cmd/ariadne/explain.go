@@ -3,9 +3,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/payload"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
@@ -131,38 +133,44 @@ func textOf(e *causal.Event) string {
 	if e.Late > 0 && e.Kind == causal.Delivered {
 		text += fmt.Sprintf(" (%v late)", e.Late.Round(time.Microsecond))
 	}
-	const wide = 60
-	if r := []rune(text); len(r) > wide && len(e.Outcomes) > 0 {
-		text = string(r[:wide-1]) + "…"
+	if wide := map[bool]int{true: 30, false: 60}[e.Protocol == payload.Bytes]; len(e.Outcomes) > 0 {
+		text = abridge(text, wide)
 	}
 	for _, o := range chosen(e.Outcomes) {
-		text += "  | " + o.Text
+		text += "  | " + stamp.ReplaceAllString(o.Text, "")
 	}
 	if n := len(e.Outcomes) - mostOutcomes; n > 0 {
 		text += fmt.Sprintf("  | %d more", n)
 	}
-	const most = 200
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most-1]) + "…"
-	}
-	return text
+	return abridge(text, 180)
 }
 
-// chosen are the outcomes that a line has: those that matter most, in order. Of lines the last
-// count most.
+// stamp is a time at the beginning of a line, which the step's time says better.
+var stamp = regexp.MustCompile(`^\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+`)
+
+// alarming are lines by which programs say that something is wrong.
+var alarming = regexp.MustCompile(`(?i)panic|fatal|error|fail|assert|exception|warn`)
+
+// chosen are the outcomes that a line has: those that matter most, in order. Of lines those that
+// say that something is wrong count most, then the last.
 func chosen(all []causal.Outcome) []causal.Outcome {
 	if len(all) <= mostOutcomes {
 		return all
 	}
-	order := []causal.OutcomeKind{causal.Chosen, causal.Stuck, causal.Exited, causal.Lost, causal.Exposed, causal.Line}
 	take := map[int]bool{}
-	for _, kind := range order {
+	choose := func(kind causal.OutcomeKind, wanted func(text string) bool) {
 		for i := len(all) - 1; i >= 0 && len(take) < mostOutcomes; i-- {
-			if all[i].Kind == kind {
+			if all[i].Kind == kind && wanted(all[i].Text) {
 				take[i] = true
 			}
 		}
 	}
+	any := func(string) bool { return true }
+	for _, kind := range []causal.OutcomeKind{causal.Chosen, causal.Stuck, causal.Exited, causal.Lost, causal.Exposed} {
+		choose(kind, any)
+	}
+	choose(causal.Line, alarming.MatchString)
+	choose(causal.Line, any)
 	var some []causal.Outcome
 	for i := range all {
 		if take[i] {

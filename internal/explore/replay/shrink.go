@@ -112,7 +112,7 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 			a, s.Action = b, n.Action(b)
 		}
 		if err == nil && what[i][varied] {
-			a.Vary = onlyImage(a.Vary)
+			a.Vary = leftBy(a.Vary)
 			s.Action = n.Action(a)
 		}
 		at := len(less.Steps)
@@ -135,6 +135,17 @@ func onlyImage(v ariadne.Variation) (image ariadne.Variation) {
 		}
 	}
 	return image
+}
+
+// leftBy is what is left of a variation that is undone: what a loss of power leaves, unless that
+// was a part of the variation.
+func leftBy(v ariadne.Variation) ariadne.Variation {
+	for _, c := range v.Choices() {
+		if ariadne.OutageIn(c.Alternative).Down == ariadne.PowerLost {
+			return ""
+		}
+	}
+	return onlyImage(v)
 }
 
 // WithImage is a trace to be followed loosely in which the loss of power of a step, by its index,

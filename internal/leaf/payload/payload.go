@@ -43,7 +43,9 @@ const (
 	text  = "text"
 	dns   = "dns"
 	tls   = "tls"
-	raw   = "bytes"
+
+	// Bytes is the protocol of what is not understood.
+	Bytes = "bytes"
 )
 
 // Reader decodes the messages of one execution. What a message says may depend on those before it
@@ -118,7 +120,7 @@ func Of(b []byte) Decoded {
 	if isText(b) {
 		return Decoded{text, strings.TrimRight(string(b), "\r\n")}
 	}
-	return Decoded{raw, Hex(b)}
+	return Decoded{Bytes, Hex(b)}
 }
 
 // Hex shows bytes as digits beside the stretches of text in them.

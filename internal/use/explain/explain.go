@@ -151,7 +151,7 @@ func explain(ctx context.Context, e *session.Session, limit time.Duration) (*Exp
 	}
 	steps := e.Taken()
 	names := x.system.World().Names()
-	x.words = causal.Words{Names: names, Latency: x.system.Spec.Latency, Commands: system.CommandName(x.system.Spec)}
+	x.words = wordsOf(x.system)
 	x.events = x.words.Events(steps)
 	x.graph = causal.New(steps, names, waits(x.system.Spec))
 	x.past = x.graph.Past(x.targets(steps)...)

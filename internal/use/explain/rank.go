@@ -3,6 +3,7 @@ package explain
 import (
 	"cmp"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -33,7 +34,7 @@ func (x *explanation) story() (all []Moment) {
 	slices.SortStableFunc(steps, func(i, j int) int {
 		return cmp.Or(cmp.Compare(weights[j], weights[i]), cmp.Compare(j, i))
 	})
-	steps = steps[:min(len(steps), MostLines)]
+	steps = x.diverse(steps, weights)
 	slices.Sort(steps)
 	needed := x.needed()
 	for _, i := range steps {
@@ -41,6 +42,29 @@ func (x *explanation) story() (all []Moment) {
 		all = append(all, Moment{Event: e, Needed: needed[e.Step], Critical: x.Goal != nil && x.Goal.Critical == e.Step, Violated: e.Step == x.Violation.Step})
 	}
 	return all
+}
+
+// mostAlike is how many steps of a story are alike but for numbers.
+const mostAlike = 3
+
+var figures = regexp.MustCompile(`[0-9][0-9a-fA-F.:]*`)
+
+// diverse are the first MostLines of some steps, without those of which the story has enough that
+// are alike, as long as there are others.
+func (x *explanation) diverse(steps []int, weights []float64) (some []int) {
+	alike := map[string]int{}
+	var rest []int
+	for _, i := range steps {
+		e := &x.events[i]
+		shape := figures.ReplaceAllString(place(e)+textOf(e), "0")
+		if alike[shape]++; alike[shape] > mostAlike && weights[i] < always {
+			rest = append(rest, i)
+		} else {
+			some = append(some, i)
+		}
+	}
+	some = append(some, rest...)
+	return some[:min(len(some), MostLines)]
 }
 
 // needed are the steps of deviations that the violation does not come without.

@@ -58,15 +58,14 @@ func (x *explanation) undo(ctx context.Context, limit time.Duration) error {
 func (x *explanation) deviation(d replay.Deviation) Deviation {
 	e := &x.events[d.Step()-1]
 	step := x.trace.Steps[d.Step()-1]
-	k := Deviation{Step: d.Step(), At: step.At, Came: notTried, Result: "not tried: the time was up", deviation: d}
+	k := Deviation{Step: d.Step(), At: step.At, Kind: kindOf(d), Came: notTried, Result: "not tried: the time was up", deviation: d}
 	switch {
 	case d.Late():
-		k.Kind, k.Text = "late", "behind what was due later: "+place(e)+e.Text
+		k.Text = "behind what was due later: " + place(e) + e.Text
 		if e.Late > 0 {
 			k.Text = fmt.Sprintf("%v late: %s%s", e.Late.Round(time.Microsecond), place(e), e.Text)
 		}
 	case d.Varied():
-		k.Kind = "choice"
 		for _, o := range e.Outcomes {
 			if o.Kind == "choice" {
 				k.Text = strings.TrimPrefix(k.Text+", "+o.Text, ", ")
@@ -74,7 +73,7 @@ func (x *explanation) deviation(d replay.Deviation) Deviation {
 		}
 		k.Text = e.Node + ": " + k.Text
 	default:
-		k.Kind, k.Text = "fault", e.Text
+		k.Text = e.Text
 	}
 	return k
 }
@@ -172,8 +171,10 @@ func (x *explanation) nearest(ctx context.Context) error {
 		x.Nearest = "the execution is that of the natural schedule: there is nothing to undo"
 	case ctx.Err() != nil:
 		x.Nearest = "none was found before the time was up: give it more by --time"
+	case slices.ContainsFunc(x.Deviations, func(d Deviation) bool { return d.Came == record.CameUnknown }):
+		x.Nearest = "none was found, and some deviations could not be undone"
 	default:
-		x.Nearest = "without any of the deviations the violation comes too, or another one"
+		x.Nearest = "none was found: without the deviations the violation comes too, or another one"
 	}
 	return nil
 }

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/ariadne-mc/ariadne/internal/record/graph"
+	"github.com/ariadne-mc/ariadne/internal/use/explain"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) graphCommand() *cobra.Command {
+	var path, out string
+	o := explain.Options{System: a.system()}
+	cmd := &cobra.Command{
+		Use:   "graph TRACE",
+		Short: "Draw a trace as a page",
+		Long: `Replays a trace and writes a page that shows it: nodes across, steps down, messages as arrows
+with what they carry. Faults, late and lost messages are marked. A click on a step shows what
+happened in it, and which steps could have led to it (its causal past).
+
+The page is one file. It makes no request, and shows the same in any browser without a server.`,
+		Example: `  ariadne graph ariadne-runs/raftkv-1/violation-1/shrunk/trace.txt -o graph.html`,
+		Args:    exactly("TRACE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := a.tracedSpec(args[0], path)
+			if err != nil {
+				return err
+			}
+			if err := enoughTasks(); err != nil {
+				return err
+			}
+			p, err := explain.Draw(cmd.Context(), s, args[0], o)
+			if err != nil {
+				return err
+			}
+			if err := writePicture(out, p); err != nil {
+				return err
+			}
+			fmt.Fprintf(a.out, "%s: %s, %s\n", out, plural(len(p.Steps), "step"), plural(len(p.Messages), "message"))
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&out, "out", "o", "graph.html", "write the page to this `file`")
+	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
+	f.BoolVar(&o.Force, "force", false, "draw although spec or programs have changed")
+	return cmd
+}
+
+// writePicture writes the page to a file, all of it or nothing.
+func writePicture(path string, p *graph.Picture) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), ".graph-*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			os.Remove(f.Name())
+		}
+	}()
+	if err := p.Write(f); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Chmod(0o644); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}

@@ -1,0 +1,61 @@
+package explain
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ariadne-mc/ariadne/internal/explore/replay"
+	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	"github.com/ariadne-mc/ariadne/internal/record/graph"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
+)
+
+// Draw executes the trace at path and draws it. s may be nil: the spec is then read from where the
+// trace says. No execution is tried besides, so o.Time has no effect.
+func Draw(ctx context.Context, s *spec.Spec, path string, o Options) (*graph.Picture, error) {
+	e, err := session.OpenTrace(ctx, s, path, session.Options{System: o.System, Force: o.Force})
+	if err != nil {
+		return nil, err
+	}
+	p, err := draw(e)
+	return p, errors.Join(err, e.Close())
+}
+
+func draw(e *session.Session) (*graph.Picture, error) {
+	t, y := e.Trace(), e.System()
+	if err := e.Go(len(t.Steps)); err != nil {
+		return nil, err
+	}
+	names, steps := y.World().Names(), e.Taken()
+	words := wordsOf(y)
+	deviations := map[int]string{}
+	for _, d := range replay.Deviations(t, names) {
+		if _, ok := deviations[d.Step()]; !ok || !d.Late() {
+			deviations[d.Step()] = kindOf(d)
+		}
+	}
+	p := graph.New(causal.New(steps, names, waits(y.Spec)), &words, y.Names(), deviations)
+	p.Name = t.Name
+	if v := t.Violation; v != nil {
+		p.Sentence, p.Violation = sentence(v, len(steps)), min(max(v.Step, 0), len(steps))
+	}
+	return p, nil
+}
+
+// wordsOf are the words for steps of a system.
+func wordsOf(y *system.System) causal.Words {
+	return causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
+}
+
+// kindOf is the kind of a deviation in words.
+func kindOf(d replay.Deviation) string {
+	switch {
+	case d.Late():
+		return "late"
+	case d.Varied():
+		return "choice"
+	}
+	return "fault"
+}
