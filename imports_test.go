@@ -44,7 +44,7 @@ var pure = map[string][]string{
 	"internal/record/report":           {"ariadne", "internal/judge/property", "internal/leaf/trace", "internal/explore/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
 	"internal/record/graph":            {"ariadne", "internal/leaf/payload", "internal/record/causal", "crypto/sha256", "embed", "encoding/base64", "encoding/json", "fmt", "html", "io"},
 	"internal/record/causal":           {"ariadne", "internal/explore/world", "internal/leaf/payload", "cmp", "fmt", "slices", "strconv", "strings", "time"},
-	"internal/leaf/payload":            {"ariadne", "bytes", "encoding/binary", "encoding/json", "fmt", "golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack", "google.golang.org/protobuf/encoding/protowire", "regexp", "strconv", "strings", "unicode", "unicode/utf8"},
+	"internal/leaf/payload":            {"ariadne", "bytes", "encoding/binary", "encoding/json", "fmt", "golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack", "google.golang.org/protobuf/encoding/protowire", "math", "regexp", "strconv", "strings", "unicode", "unicode/utf8"},
 	"internal/leaf/trace":              {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
 	"internal/explore/replay":          {"ariadne", "internal/judge/property", "internal/explore/search", "internal/explore/search/strategy", "internal/explore/space", "internal/leaf/trace", "internal/explore/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }

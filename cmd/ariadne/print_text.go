@@ -303,6 +303,9 @@ func (p *textPrinter) reportViolation(r *record.Report, v record.Violation) {
 	}
 	p.printf("  record     %s\n", v.Dir)
 	p.printf("  replay     %s%s\n", os.Args[0], strings.TrimPrefix(v.Replay, "ariadne"))
+	if r.Command == "check" {
+		p.printf("  explain    %s explain %s\n", os.Args[0], record.ShellWord(smallestTrace(v)))
+	}
 }
 
 // numbers prints how numbers went over an execution.
@@ -338,6 +341,14 @@ func shrunkDir(v record.Violation) string {
 		return ""
 	}
 	return v.Shrunk.Dir
+}
+
+// smallestTrace is the trace of a violation's smallest execution.
+func smallestTrace(v record.Violation) string {
+	if v.Shrunk != nil {
+		return v.Shrunk.Trace
+	}
+	return v.Trace
 }
 
 // printTail prints the end of the timeline in dir, if it is there.

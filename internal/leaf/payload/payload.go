@@ -1,6 +1,6 @@
 // Package payload says in text what messages between programs carry, where their protocol is known:
-// RESP, HTTP/1, HTTP/2 with gRPC and protobuf, JSON, lines of text, DNS; of TLS it says that it is
-// TLS. Other bytes are shown as hexadecimal digits beside their text.
+// RESP, HTTP/1, HTTP/2 with gRPC and protobuf, JSON, MessagePack, lines of text, DNS; of TLS it
+// says that it is TLS. Other bytes are shown as hexadecimal digits beside their text.
 //
 // It shows, and never judges: a message that only looks like a protocol is shown as that. All input
 // is hostile: texts are bounded, have no control characters, and no input makes it fail.
@@ -25,7 +25,8 @@ import (
 
 // Decoded is what a message carries.
 type Decoded struct {
-	// Protocol is a word: resp, http, http2, json, text, dns, tls, or bytes when it is not known.
+	// Protocol is a word: resp, http, http2, json, msgpack, text, dns, tls, or bytes when it is not
+	// known.
 	Protocol string `json:"protocol"`
 	// Text is one line, without control characters, of Most bytes at most.
 	Text string `json:"text"`
@@ -36,13 +37,14 @@ const Most = 2000
 
 // The protocols that are known.
 const (
-	resp  = "resp"
-	http  = "http"
-	h2    = "http2"
-	jsonP = "json"
-	text  = "text"
-	dns   = "dns"
-	tls   = "tls"
+	resp     = "resp"
+	http     = "http"
+	h2       = "http2"
+	jsonP    = "json"
+	msgpackP = "msgpack"
+	text     = "text"
+	dns      = "dns"
+	tls      = "tls"
 
 	// Bytes is the protocol of what is not understood.
 	Bytes = "bytes"
@@ -119,6 +121,9 @@ func Of(b []byte) Decoded {
 	}
 	if isText(b) {
 		return Decoded{text, strings.TrimRight(string(b), "\r\n")}
+	}
+	if line, ok := readMsgpack(b); ok {
+		return Decoded{msgpackP, line}
 	}
 	return Decoded{Bytes, Hex(b)}
 }

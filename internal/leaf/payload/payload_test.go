@@ -31,6 +31,12 @@ func TestOf(t *testing.T) {
 		{"get x\n", "text", "get x"},
 		{"not { json\r\n", "text", "not { json"},
 		{"\x16\x03\x01\x00\x05hello", "tls", "TLS, 10 B"},
+		{"\x00\x82\xa4Term\x02\xa7Entries\xc0", "msgpack", "0 {Term: 2, Entries: nil}"},
+		{"\xa0\x82\xa1a\xda\x00\x02hi\xa1b\x93\xc3\xd1\xff\xfe\xcb\x3f\xf8\x00\x00\x00\x00\x00\x00", "msgpack", `"" {a: "hi", b: [true, -2, 1.5]}`},
+		{"\x82\xa1a\xcd\x01\x00\xa1b\xc4\x02\x00\x01", "msgpack", "{a: 256, b: [0001]}"},
+		// cut short
+		{"\x82\xa4Term\x02\xa7Entries", "bytes", "Term·Entries  [82a45465726d02a7456e7472696573]"},
+		{"\x81\x01\x02", "bytes", "[810102]"},
 		{"\x00\x01abc\xff", "bytes", "abc  [0001616263ff]"},
 		{"\x00\x01", "bytes", "[0001]"},
 	} {

@@ -145,7 +145,11 @@
     let n = Math.min(text.length, Math.ceil(most / 6));
     pen.save();
     pen.beginPath(); pen.rect(left, y - 10, most, 20); pen.clip();
-    pen.fillText(text.slice(0, n), left, y);
+    const part = text.slice(0, n), ink = pen.fillStyle, alpha = pen.globalAlpha;
+    pen.fillStyle = colours.back; pen.globalAlpha = 0.75;
+    pen.fillRect(left - 2, y - 8, Math.min(most, pen.measureText(part).width + 4), 16);
+    pen.fillStyle = ink; pen.globalAlpha = alpha;
+    pen.fillText(part, left, y);
     pen.restore();
   }
 
@@ -241,7 +245,7 @@
       add("h2", "Sent to " + columns[m.To]); about(m);
       m.Arrived.forEach(k => link(k, "arrives in step " + k));
       if (m.Struck) link(m.Struck, "hit by step " + m.Struck);
-      if (!m.Arrived.length) add("p", "It did not arrive.", "bad");
+      if (!m.Arrived.length) add("p", m.Struck ? "It did not arrive." : "It had not arrived when the execution ended.", m.Struck ? "bad" : "");
     });
     add("h2", "Causal past: " + (state.past.size - 1) + " of " + (n - 1) + " earlier steps");
     (s.causes || []).forEach(c => link(c, "step " + c + " (" + columns[column(steps[c - 1])] + ")"));

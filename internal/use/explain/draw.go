@@ -20,7 +20,7 @@ func Draw(ctx context.Context, s *spec.Spec, path string, o Options) (*graph.Pic
 		return nil, err
 	}
 	p, err := draw(e)
-	return p, errors.Join(err, e.Close())
+	return p, errors.Join(unlike(e.System(), path, err), e.Close())
 }
 
 func draw(e *session.Session) (*graph.Picture, error) {

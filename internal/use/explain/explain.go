@@ -121,11 +121,23 @@ func Explain(ctx context.Context, s *spec.Spec, path string, o Options) (*Explan
 		return nil, err
 	}
 	x, err := explain(ctx, e, o.Time)
-	if err = errors.Join(err, e.Close()); err != nil {
+	if err = errors.Join(unlike(e.System(), path, err), e.Close()); err != nil {
 		return nil, err
 	}
 	x.Event, x.Trace, x.Took = "explanation", path, time.Since(began)
 	return x, nil
+}
+
+// unlike adds to the error of a session that has left its trace what is not as it was when that was
+// made.
+func unlike(y *system.System, path string, err error) error {
+	if !errors.As(err, new(*session.Mismatch)) {
+		return err
+	}
+	if changes := y.HostChanges(path); len(changes) > 0 {
+		return fmt.Errorf("%w\n%s", err, system.Listed("not as it was when the trace was made", changes))
+	}
+	return err
 }
 
 // explanation is one that is being made.
