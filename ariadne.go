@@ -234,9 +234,10 @@ var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP"
 
 // Refusal is something Ariadne does not model that the program asked for.
 type Refusal struct {
-	Name    string `json:"name"`   // "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
-	Detail  string `json:"detail"` // arguments of its first occurrence
-	Program string `json:"program"`
+	// "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
+	Name    string `json:"name"`
+	Detail  string `json:"detail,omitempty"` // arguments of its first occurrence
+	Program string `json:"program,omitempty"`
 	Count   int    `json:"count"`
 	// Harmless: the answer given is one that a real kernel may give and that
 	// programs are known to handle, so the run stays conclusive.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -11,8 +12,10 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/record/event"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/crash"
 	"github.com/ariadne-mc/ariadne/internal/use/explain"
 )
 
@@ -25,10 +28,11 @@ var printed = []struct {
 	of   any
 }{
 	{"The event `step`, a line of `steps.jsonl` and a step of a session", report.Step{}},
-	{"The event `progress`", event.Progress{}},
-	{"The event `violation`", event.Violation{}},
-	{"The event `script`", event.Script{}},
-	{"The event `report`", event.Report{}},
+	{"The event `progress`", progressEvent{}},
+	{"The event `violation`", record.Violation{}},
+	{"The event `script`", scriptEvent{}},
+	{"The event `report`, and `report.json`", record.Report{}},
+	{"`ariadne crash --json`", crash.Result{}},
 	{"`ariadne trace show --json`", traceObject{}},
 	{"`ariadne explain --json`", explain.Explanation{}},
 }
@@ -59,20 +63,41 @@ func jsonPage() []byte {
 	return b.Bytes()
 }
 
-// writeFields writes a row for each field of an object, and returns the objects that are in these.
-func writeFields(w io.Writer, t reflect.Type) (objects []reflect.Type) {
+// fields are the fields of an object, with those of embedded structs in their place. A field hides
+// those of the same name in structs that are embedded beside it.
+func fields(t reflect.Type) (all []reflect.StructField) {
+	outer := map[string]bool{}
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && jsonName(f) != "" {
+			outer[jsonName(f)] = true
+		}
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
-		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if f.Anonymous && name == "" {
-			objects = append(objects, writeFields(w, f.Type)...)
-			continue
+		switch name := jsonName(f); {
+		case f.Anonymous && name == "":
+			for _, in := range fields(f.Type) {
+				if !outer[jsonName(in)] {
+					all = append(all, in)
+				}
+			}
+		case name != "-" && f.IsExported():
+			all = append(all, f)
 		}
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		mark, of := "", f.Type
-		if strings.Contains(options, "omitempty") {
+	}
+	return all
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// writeFields writes a row for each field of an object, and returns the objects that are in these.
+func writeFields(w io.Writer, t reflect.Type) (objects []reflect.Type) {
+	for _, f := range fields(t) {
+		name, mark, of := jsonName(f), "", f.Type
+		if strings.Contains(f.Tag.Get("json"), ",omitempty") {
 			mark = "-"
 		}
 		for of.Kind() == reflect.Pointer || of.Kind() == reflect.Slice && of.Elem().Kind() != reflect.Uint8 {
@@ -81,6 +106,9 @@ func writeFields(w io.Writer, t reflect.Type) (objects []reflect.Type) {
 			}
 			of = of.Elem()
 		}
+		if of == reflect.TypeFor[record.Coverage]() {
+			of = reflect.TypeFor[record.CoverageFields]() // its MarshalJSON gives these
+		}
 		kind := kindOf(of)
 		if of.Kind() == reflect.Struct && strings.HasPrefix(kind, "object") {
 			objects = append(objects, of)
@@ -88,6 +116,15 @@ func writeFields(w io.Writer, t reflect.Type) (objects []reflect.Type) {
 		fmt.Fprintf(w, "| `%s` | %s | %s |\n", name, kind, mark)
 	}
 	return objects
+}
+
+// objectNames are names of objects that are not those of their types.
+var objectNames = map[reflect.Type]string{
+	reflect.TypeFor[record.CoverageFields](): "coverage",
+	reflect.TypeFor[record.FaultsFields]():   "faults",
+	reflect.TypeFor[record.StruckFields]():   "struck",
+	reflect.TypeFor[record.NodeReport]():     "node",
+	reflect.TypeFor[trace.Violation]():       "tracedviolation",
 }
 
 // kindOf is what a value is in JSON.
@@ -107,7 +144,7 @@ func kindOf(t reflect.Type) string {
 	case reflect.Slice:
 		return "text in base64"
 	case reflect.Struct:
-		return "object `" + strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(t.Name()), "event"), "object") + "`"
+		return "object `" + cmp.Or(objectNames[t], strings.ToLower(t.Name())) + "`"
 	case reflect.Map:
 		return "object of numbers by name"
 	case reflect.Array:

@@ -4,13 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/record"
-	"github.com/ariadne-mc/ariadne/internal/record/event"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
@@ -96,10 +97,10 @@ func TestJSONPage(t *testing.T) {
 	}
 	events := map[string]func() any{
 		"step":      func() any { return new(report.Step) },
-		"progress":  func() any { return new(event.Progress) },
-		"violation": func() any { return new(event.Violation) },
-		"report":    func() any { return new(event.Report) },
-		"script":    func() any { return new(event.Script) },
+		"progress":  func() any { return new(progressEvent) },
+		"violation": func() any { return new(record.Violation) },
+		"report":    func() any { return new(record.Report) },
+		"script":    func() any { return new(scriptEvent) },
 	}
 	for line := range strings.Lines(string(page)) {
 		if !strings.HasPrefix(line, `{"event":"`) {
@@ -122,5 +123,38 @@ func TestJSONPage(t *testing.T) {
 	}
 	for name := range events {
 		t.Errorf("nothing of %s", name)
+	}
+}
+
+// TestReportHasOneShape: what --json prints as its last object is report.json, without the checksum
+// of the file.
+func TestReportHasOneShape(t *testing.T) {
+	r := &record.Report{Event: "report", Version: record.Version, Command: "check", Name: "x", Outcome: record.Violated, ExitStatus: 1, Executions: 3, RealTime: time.Second,
+		Nodes:      []record.NodeReport{{Name: "n1"}},
+		Refusals:   []record.Refusal{{Node: "n1", Refusal: ariadne.Refusal{Name: "bpf", Count: 2}}},
+		Violations: []record.Violation{{Event: "violation", Violation: ariadne.Violation{Kind: "death", Message: "m"}, NodeName: "n1"}},
+		Coverage:   &record.Coverage{Strategy: "dpor", Faults: []record.Faults{{Kind: "crash", Budget: 1}}}}
+	kept, err := r.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	newJSONPrinter(&text, nil, true).report(r)
+	var inFile, printed map[string]any
+	if err := json.Unmarshal(kept, &inFile); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte(text.String()), &printed); err != nil {
+		t.Fatal(err)
+	}
+	if sum, ok := inFile["checksum"].(string); !ok || len(sum) != 16 {
+		t.Errorf("checksum %v", inFile["checksum"])
+	}
+	delete(inFile, "checksum")
+	if !reflect.DeepEqual(inFile, printed) {
+		t.Errorf("report.json %v\nprinted %v", inFile, printed)
+	}
+	if v := printed["violations"].([]any)[0].(map[string]any); v["node"] != "n1" || v["event"] != "violation" {
+		t.Errorf("a violation is %v", v)
 	}
 }

@@ -389,16 +389,14 @@ func (p *textPrinter) reportRefusals(r *record.Report) {
 		nodes []string
 	}
 	by := map[string]*met{}
-	for _, n := range r.Nodes {
-		for _, f := range n.Refusals {
-			key := f.Program + " " + f.Name
-			if by[key] == nil {
-				by[key] = &met{Refusal: f}
-				by[key].Count = 0
-			}
-			by[key].Count += f.Count
-			by[key].nodes = append(by[key].nodes, n.Name)
+	for _, f := range r.Refusals {
+		key := f.Program + " " + f.Name
+		if by[key] == nil {
+			by[key] = &met{Refusal: f.Refusal}
+			by[key].Count = 0
 		}
+		by[key].Count += f.Count
+		by[key].nodes = append(by[key].nodes, f.Node)
 	}
 	if len(by) > 0 {
 		p.printf("\n%s\n", p.style.Head("not modelled (ariadne syscalls has the support table):"))

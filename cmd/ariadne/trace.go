@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
@@ -63,27 +62,13 @@ type traceObject struct {
 	Execution  int                `json:"execution"`
 	Date       string             `json:"date"`
 	Delays     int                `json:"delays"`
-	Programs   []programObject    `json:"programs"`
+	Programs   []trace.Program    `json:"programs"`
 	Steps      []report.TraceStep `json:"steps"`
 	End        string             `json:"end"`
-	Violation  *violationObject   `json:"violation,omitempty"`
+	Violation  *trace.Violation   `json:"violation,omitempty"`
 
 	Latency    time.Duration `json:"latency_ns"`
 	ClockError time.Duration `json:"clock_error_ns"`
-}
-
-type programObject struct {
-	Node   string `json:"node"`
-	Path   string `json:"path"`
-	Digest string `json:"digest"`
-}
-
-type violationObject struct {
-	Kind    string       `json:"kind"`
-	Node    string       `json:"node,omitempty"`
-	Step    int          `json:"step"`
-	Message string       `json:"message"`
-	At      ariadne.Time `json:"at_ns"`
 }
 
 func printTraceJSON(w io.Writer, t *trace.Trace) error {
@@ -91,16 +76,10 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	o := traceObject{
 		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
 		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency, ClockError: h.ClockError,
-		Delays: h.Delays, End: t.End, Programs: []programObject{}, Steps: []report.TraceStep{},
-	}
-	for _, p := range h.Programs {
-		o.Programs = append(o.Programs, programObject{p.Node, p.Path, fmt.Sprintf("%x", p.Digest[:])})
+		Delays: h.Delays, End: t.End, Programs: append([]trace.Program{}, h.Programs...), Steps: []report.TraceStep{}, Violation: t.Violation,
 	}
 	for _, s := range t.Steps {
 		o.Steps = append(o.Steps, report.NewTraceStep(s))
-	}
-	if v := t.Violation; v != nil {
-		o.Violation = &violationObject{v.Kind, v.Node, v.Step, v.Message, v.At}
 	}
 	return newEncoder(w).Encode(o)
 }

@@ -115,14 +115,14 @@ func (d *Dir) mayTake(command string) error {
 	if err != nil || !begun {
 		return err
 	}
-	r, err := d.report(0)
+	h, _, err := d.head()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: not empty and not a run directory", d.Path)
 	case err != nil:
 		return fmt.Errorf("%w; remove %s, or choose another directory with --out", err, d.Path)
-	case r.Command != command && !r.Untouched():
-		return fmt.Errorf("%s holds a %s, which a %s does not replace; remove it, or choose another directory with --out", d.Path, r.Command, command)
+	case h.Command != command && !h.untouched():
+		return fmt.Errorf("%s holds a %s, which a %s does not replace; remove it, or choose another directory with --out", d.Path, h.Command, command)
 	}
 	return nil
 }
@@ -273,8 +273,8 @@ func (d *Dir) Begun() (bool, error) {
 
 // isRun reports whether a directory is a run directory.
 func isRun(dir string) bool {
-	r, _, err := readReport(dir)
-	return err == nil && r.Command != "" && r.SpecDigest != ariadne.Digest{}
+	h, _, err := readHead(dir)
+	return err == nil && h.Command != "" && h.SpecDigest != ariadne.Digest{}
 }
 
 // empty removes what an earlier run left.

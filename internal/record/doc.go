@@ -36,7 +36,7 @@
 // that an end at any moment leaves what was there. The report comes first: a
 // directory without one is empty, but for a report that was being written.
 //
-// Packages below it lay out what people read (report) and what programs read (event). The folder
+// Package report lays out what people read, and causal explains an execution. The folder
 // may import system, explore, judge, leaf and the nouns; use may import it.
 //
 // Read next: dir.go, report.go, recorder.go; then internal/use/run and internal/use/check.

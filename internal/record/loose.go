@@ -9,12 +9,13 @@ import (
 
 // Loose is what came of a loose replay.
 type Loose struct {
-	Came    Came              `json:"came"`
-	Steps   int               `json:"steps"` // of the trace
-	Taken   int               `json:"taken"` // of these, how many were taken
-	Left    *replay.Departure `json:"left"`
-	Changed []string          `json:"changed"` // what has changed since the trace was made
-	Wanted  *trace.Violation  `json:"wanted"`  // the trace's, or nil
+	Came  Came              `json:"came"`
+	Steps int               `json:"steps"` // of the trace
+	Taken int               `json:"taken"` // of these, how many were taken
+	Left  *replay.Departure `json:"left,omitempty"`
+	// what has changed since the trace was made
+	Changed []string         `json:"changed,omitempty"`
+	Wanted  *trace.Violation `json:"wanted,omitempty"` // the trace's, or nil
 }
 
 // Came says whether the violation of a trace came again.

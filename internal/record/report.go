@@ -28,7 +28,7 @@ func (o Outcome) String() string {
 // ExitStatus is the status with which the command line ends.
 func (o Outcome) ExitStatus() int { return [...]int{0, 1, 3, 4, 5}[o] }
 
-// MarshalText and UnmarshalText are for report.json.
+// MarshalText and UnmarshalText are for JSON.
 func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
 func (o *Outcome) UnmarshalText(b []byte) error {
@@ -41,76 +41,78 @@ func (o *Outcome) UnmarshalText(b []byte) error {
 }
 
 // Version is that of what is printed and kept for programs: report.json, steps.jsonl, --json. It
-// grows when a field is taken away or means something else. 1 had times in seconds besides. In 2
-// the coverage of report.json was another one than that of --json, and a step of steps.jsonl
-// another one than that of --json.
-const Version = 3
+// grows when a field is taken away or means something else (docs/reference/json.md).
+const Version = 4
 
-// Report is all that there is to say about a run, a check or a replay. It is
-// also written to report.json in the run directory.
+// Report is all that there is to say about a run, a check or a replay. The run directory has it as
+// report.json, and --json prints it as the last object: the same fields in both.
 type Report struct {
+	Event   string `json:"event"`   // "report"
 	Version int    `json:"version"` // Version, when it was written
 	Command string `json:"command"` // "run", "check", "replay"
+	Name    string `json:"name"`    // of the system
 	Spec    string `json:"spec"`    // path of the spec
-	// SpecDigest and Seed are what a resumed check must have in common with its
-	// first part.
-	SpecDigest ariadne.Digest `json:"spec_digest"`
-	// Programs are those of the commands, which a resumed check must have in common too.
-	Programs []trace.Program `json:"programs,omitempty"`
-	Seed     uint64          `json:"seed"`
-	// Faults are the budgets of faults, which a resumed check must have in common too
-	// (spec.Spec.Budgets).
-	Faults string `json:"faults"`
-	// Properties is over what must hold, which a resumed check must have in common too
-	// (spec.Properties.Digest).
-	Properties ariadne.Digest `json:"properties"`
-
-	Name    string  `json:"name"`  // of the system
-	Out     string  `json:"out"`   // the run directory
-	Trace   string  `json:"trace"` // of a run: the trace written; of a replay: the trace followed
+	Out     string `json:"out"`     // the run directory
+	// Trace is the trace that a run has written, or that a replay has followed.
+	Trace   string  `json:"trace,omitempty"`
 	Outcome Outcome `json:"outcome"`
+	// ExitStatus is that of the outcome.
+	ExitStatus int `json:"exit_status"`
 
 	// End says why the execution ended (of a run or a replay).
-	End string `json:"end"`
-	// Steps of all executions; VirtualTime and Calls likewise.
+	End string `json:"end,omitempty"`
+	// Stopped says why a check stopped: "first violation", "time", "executions",
+	// "interrupted", "bug in ariadne"; "" when it was killed.
+	Stopped    string `json:"stopped,omitempty"`
+	Executions int    `json:"executions"`
+	// AtLeast is how many executions of a check make nothing found a verdict, unless all is
+	// explored.
+	AtLeast int `json:"at_least,omitempty"`
+	// Steps of all executions; Calls, Messages and VirtualTime likewise.
 	Steps       int           `json:"steps"`
 	Calls       int           `json:"calls"`
 	Messages    int           `json:"messages"`
 	VirtualTime ariadne.Time  `json:"virtual_time_ns"`
 	RealTime    time.Duration `json:"real_time_ns"`
-	Executions  int           `json:"executions"`
 	// Ends counts the executions of a check by why they ended.
-	Ends map[string]int `json:"ends"`
-	// AtLeast is how many executions of a check make nothing found a verdict, unless all is
-	// explored.
-	AtLeast int `json:"at_least,omitempty"`
-	// Next is the index of the first execution that a resumed check runs.
-	Next int `json:"next"`
-	// Stopped says why a check stopped: "first violation", "time", "executions",
-	// "interrupted", "bug in ariadne"; "" when it was killed.
-	Stopped string `json:"stopped"`
+	Ends map[string]int `json:"ends,omitempty"`
 
-	Nodes      []NodeReport `json:"nodes"`
-	Violations []Violation  `json:"violations"`
+	Nodes      []NodeReport `json:"nodes,omitempty"`
+	Violations []Violation  `json:"violations,omitempty"`
+	// Refusals by node, with counts summed over all steps that were not taken before.
+	Refusals []Refusal `json:"refusals,omitempty"`
 	// Numbers are those of the spec, in the execution of a run or a replay.
 	Numbers []property.Series `json:"numbers,omitempty"`
-	// Coverage is there of a check.
+	// Coverage is there of a check. Its JSON is CoverageFields.
 	Coverage *Coverage `json:"coverage,omitempty"`
 	// Notes are what is to be known besides, one line each.
 	Notes []string `json:"notes,omitempty"`
 	// Doubts say what makes the run inconclusive, one line each.
-	Doubts []string `json:"doubts"`
+	Doubts []string `json:"doubts,omitempty"`
 	// Bugs say where Ariadne contradicted itself, one text each.
-	Bugs []string `json:"bugs"`
+	Bugs []string `json:"bugs,omitempty"`
 	// Mismatch is where a replay left its trace, or nil.
-	Mismatch *Mismatch `json:"mismatch"`
-	// Checksum is over all of the file, with zeros in its place.
-	Checksum string `json:"checksum"`
+	Mismatch *Mismatch `json:"mismatch,omitempty"`
 	// Loose says what came of a loose replay; else nil.
 	Loose *Loose `json:"loose,omitempty"`
 	// Servers say which servers ended by themselves, and where nobody listened, in executions that
 	// are recorded (Servers.Lines).
 	Servers []string `json:"servers,omitempty"`
+
+	// What a resumed check must have in common with its first part: the spec, the seed, the
+	// programs of the commands, the budgets of faults (spec.Spec.Budgets), and what must hold
+	// (spec.Properties.Digest).
+	SpecDigest ariadne.Digest  `json:"spec_digest"`
+	Seed       uint64          `json:"seed"`
+	Programs   []trace.Program `json:"programs,omitempty"`
+	Budgets    string          `json:"budgets,omitempty"`
+	Properties ariadne.Digest  `json:"properties_digest"`
+	// Next is the index of the first execution that a resumed check runs.
+	Next int `json:"next"`
+
+	// Checksum is over all of report.json, with zeros in its place. It is missing in what is
+	// printed.
+	Checksum string `json:"checksum,omitempty"`
 }
 
 // ExecutionsPerSecond and StepsPerSecond are rates in real time.
@@ -128,23 +130,31 @@ func rate(n int, d time.Duration) float64 {
 // NodeReport is what is said of one node.
 type NodeReport struct {
 	Name string `json:"name"`
-	Log  string `json:"log"` // path of its log, or ""
-	// Refusals, with counts summed over all steps that were not taken before.
-	Refusals []ariadne.Refusal `json:"refusals"`
+	Log  string `json:"log,omitempty"` // path of its log, of a run or a replay
 }
 
-// Violation is a violation with where it was found and how to see it again.
+// Refusal is what a node was refused.
+type Refusal struct {
+	Node string `json:"node"`
+	ariadne.Refusal
+}
+
+// Violation is a violation with where it was found and how to see it again. It is also the event
+// of a check that has found it.
 type Violation struct {
+	Event string `json:"event"` // "violation"
+	// Node of it has no field of its own in JSON: NodeName has its place, and gives it when a
+	// report is read.
 	ariadne.Violation
-	NodeName  string `json:"node_name"` // or ""
-	Execution int    `json:"execution"` // index of the execution
-	Dir       string `json:"dir"`       // its directory: trace, steps, logs
-	Trace     string `json:"trace"`     // path of its trace
-	Replay    string `json:"replay"`    // command that replays it
-	Count     int    `json:"count"`     // executions that ended in the same way
+	NodeName  string `json:"node,omitempty"`
+	Execution int    `json:"execution"`     // index of the execution
+	Dir       string `json:"dir,omitempty"` // its directory: trace, steps, logs
+	Trace     string `json:"trace"`         // path of its trace
+	Replay    string `json:"replay"`        // command that replays it
+	Count     int    `json:"count"`         // executions that ended in the same way
 	// Suspect says why this may be Ariadne's doing and not the target's, or "":
 	// a node was refused something before.
-	Suspect string `json:"suspect"`
+	Suspect string `json:"suspect,omitempty"`
 	// Size is that of its execution; nil in reports of a run or a replay.
 	Size *Size `json:"size,omitempty"`
 	// Shrunk is a smaller execution that ends in the same violation, or nil.
@@ -228,6 +238,6 @@ func (s Size) Less(t Size) bool {
 type Mismatch struct {
 	Step    int    `json:"step"`
 	Action  string `json:"action"`
-	Node    string `json:"node"`
+	Node    string `json:"node,omitempty"`
 	Message string `json:"message"` // all of it, several lines
 }

@@ -14,10 +14,8 @@ import (
 func (r *Report) Sum() *work.Result {
 	before := work.Source{Unit: -1}
 	s := &work.Result{Source: before, Counts: work.Counts{Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages, Virtual: r.VirtualTime, Ends: maps.Clone(r.Ends)}}
-	for i := range r.Nodes {
-		for _, f := range r.Nodes[i].Refusals {
-			s.Refuse(work.Refusal{Node: ariadne.NodeID(i), Refusal: f})
-		}
+	for _, f := range r.Refusals {
+		s.Refuse(work.Refusal{Node: nodeOf(f.Node, r.names()), Refusal: f.Refusal})
 	}
 	for _, v := range r.Violations {
 		if v.Count > 0 {
@@ -41,12 +39,9 @@ func (r *Report) Fill(s *work.Result) {
 	if len(s.Ends) > 0 {
 		r.Ends = maps.Clone(s.Ends)
 	}
-	for i := range r.Nodes {
-		r.Nodes[i].Refusals = nil
-	}
+	r.Refusals = nil
 	for _, f := range s.Refusals {
-		n := &r.Nodes[f.Node]
-		n.Refusals = append(n.Refusals, f.Refusal)
+		r.Refusals = append(r.Refusals, Refusal{r.Nodes[f.Node].Name, f.Refusal})
 	}
 	r.Servers, r.Doubts, r.Notes, r.Bugs = s.Servers.Texts(), s.Doubts.Texts(), s.Notes.Texts(), s.Bugs.Texts()
 	if c := r.Coverage; c != nil {

@@ -20,7 +20,7 @@ import (
 
 // newReport begins the report of a command.
 func newReport(command string, s *spec.Spec, out string) *Report {
-	r := &Report{Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Faults: s.Budgets(), Properties: s.Properties.Digest, Name: s.Name, Out: out}
+	r := &Report{Event: "report", Version: Version, Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Budgets: s.Budgets(), Properties: s.Properties.Digest, Name: s.Name, Out: out}
 	r.Note(s.Notes...)
 	for _, n := range s.Nodes {
 		r.Nodes = append(r.Nodes, NodeReport{Name: n.Name})
@@ -79,9 +79,7 @@ func (r *Report) Forget(first int) {
 	r.Steps, r.Calls, r.Messages, r.VirtualTime, r.Executions = 0, 0, 0, 0, 0
 	r.Ends, r.Next = nil, first
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool { return strings.HasSuffix(d, endedBefore) })
-	for i := range r.Nodes {
-		r.Nodes[i].Refusals = nil
-	}
+	r.Refusals = nil
 	for i := range r.Violations {
 		r.Violations[i].Count = 0
 	}
@@ -165,7 +163,7 @@ func CutOff(node, what string) string {
 // nil.
 func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *Size) Violation {
 	v := Violation{
-		Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
+		Event: "violation", Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
 		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
 		Size: size, Goal: a.Goal,
 	}
@@ -277,6 +275,7 @@ func (r *Report) Judge() {
 	default:
 		r.Outcome = Nothing
 	}
+	r.ExitStatus = r.Outcome.ExitStatus()
 }
 
 // maxSaidAtDeath is how many of the last lines of a command that died a report shows.

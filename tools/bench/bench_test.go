@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
@@ -42,7 +43,7 @@ func TestParseBenchmarks(t *testing.T) {
 // What a slow and a fast search did is kept, and what was not in nodes is the rest.
 func TestSearch(t *testing.T) {
 	b := &bench{results: map[string]result{}}
-	b.search("fast.x", []*harness.Run{{Report: harness.Report{RealTime: 10 * time.Second, Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: time.Second, Replaying: 2 * time.Second, Thawing: 3 * time.Second}}}})
+	b.search("fast.x", []*harness.Run{{Report: harness.Report{Report: record.Report{RealTime: 10 * time.Second}, Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: time.Second, Replaying: 2 * time.Second, Thawing: 3 * time.Second}}}})
 	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
 		t.Errorf("%v", b.results)
 	}

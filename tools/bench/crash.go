@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/ariadne-mc/ariadne/internal/use/crash"
 )
 
 //go:embed testdata/crash.c
@@ -107,13 +109,14 @@ func (b *bench) measureCrash() error {
 			}
 			sums := map[string]float64{} // of what kills leave, and power losses
 			for d := json.NewDecoder(bytes.NewReader(out)); d.More(); {
-				var r struct{ Checked, Seconds, Forming, Writing, Checking float64 }
+				var r crash.Result
 				if err := d.Decode(&r); err != nil {
 					return 0, err
 				}
-				for name, v := range map[string]float64{"checked": r.Checked, "seconds": r.Seconds, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
-					sums[name] += v
+				for name, v := range map[string]time.Duration{"seconds": r.RealTime, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
+					sums[name] += v.Seconds()
 				}
+				sums["checked"] += float64(r.Checked)
 			}
 			for _, name := range []string{"forming", "writing", "checking"} {
 				parts[name] = append(parts[name], sums[name]/sums["seconds"])

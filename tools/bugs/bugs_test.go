@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
@@ -145,18 +147,19 @@ func TestOutcome(t *testing.T) {
 	if err := os.WriteFile(trace, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	lost := []harness.Violation{{Violation: ariadne.Violation{Message: "k is gone"}, Trace: trace}}
 	for _, c := range []struct {
-		report harness.Report
+		report record.Report
 		found  bool
 		wrong  string
 	}{
-		{harness.Report{Outcome: harness.Nothing}, false, ""},
-		{harness.Report{Outcome: harness.Inconclusive, Doubts: []string{"why"}}, false, "inconclusive: why"},
-		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Message: "k is gone", Trace: trace}}}, true, ""},
-		{harness.Report{Outcome: harness.Suspected, Violations: []harness.Violation{{Message: "k is gone", Trace: trace}}}, true, ""},
-		{harness.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Node: "n", Message: "died", Trace: trace}}}, false, "another violation: n: died"},
+		{record.Report{Outcome: harness.Nothing}, false, ""},
+		{record.Report{Outcome: harness.Inconclusive, Doubts: []string{"why"}}, false, "inconclusive: why"},
+		{record.Report{Outcome: harness.Violated, Violations: lost}, true, ""},
+		{record.Report{Outcome: harness.Suspected, Violations: lost}, true, ""},
+		{record.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Violation: ariadne.Violation{Message: "died"}, NodeName: "n", Trace: trace}}}, false, "another violation: n: died"},
 	} {
-		if r, err := newOutcome(b, &c.report); err != nil || r.Found != c.found || r.Wrong != c.wrong {
+		if r, err := newOutcome(b, &harness.Report{Report: c.report}); err != nil || r.Found != c.found || r.Wrong != c.wrong {
 			t.Errorf("%+v: %+v, %v", c.report, r, err)
 		}
 	}

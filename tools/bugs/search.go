@@ -146,7 +146,7 @@ func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Ru
 	if err != nil {
 		return err
 	}
-	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 && again.Violations[0].Node == v.Node
+	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 && again.Violations[0].NodeName == v.NodeName
 	return nil
 }
 
@@ -207,7 +207,7 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 	case report.Outcome == harness.Violated || report.Outcome == harness.Suspected:
 		v := report.Violations[0]
 		if r.Found = b.violation.MatchString(v.Message); !r.Found {
-			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.Node, v.Message)
+			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.NodeName, v.Message)
 		}
 		trace, err := os.Open(v.Trace)
 		if err != nil {
@@ -217,7 +217,7 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 		r.Faults, err = faults(trace)
 		return r, err
 	case report.Outcome != harness.Nothing:
-		r.Wrong = strings.Join(append(append([]string{report.Outcome}, report.Bugs...), report.Doubts...), ": ")
+		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...), ": ")
 	}
 	return r, nil
 }

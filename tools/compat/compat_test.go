@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
@@ -79,10 +80,10 @@ func shown() *result {
 			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
 			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
 		}},
-		Check: check{Wanted: time.Minute, Outcome: harness.Nothing, Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
+		Check: check{Wanted: time.Minute, Outcome: harness.Nothing.String(), Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
 		Refusals: []harness.Refusal{
-			{Name: "io_uring_setup", Program: "kv", Count: 1, Harmless: true},
-			{Name: "bpf", Program: "kv", Count: 2, Detail: "bpf(0)"},
+			{Node: "kv", Refusal: ariadne.Refusal{Name: "io_uring_setup", Program: "kv", Count: 1, Harmless: true}},
+			{Node: "kv", Refusal: ariadne.Refusal{Name: "bpf", Program: "kv", Count: 2, Detail: "bpf(0)"}},
 		},
 	}
 }

@@ -294,7 +294,7 @@ func (o *pass) explore(r *result) error {
 		return err
 	}
 	r.Check = check{
-		Wanted: o.check, Outcome: c.Outcome, Executions: c.Executions, RealTime: c.RealTime,
+		Wanted: o.check, Outcome: c.Outcome.String(), Executions: c.Executions, RealTime: c.RealTime,
 		Stopped: c.Stopped, Violations: violations(c), Doubts: o.doubts(c),
 	}
 	if c.Coverage != nil {

@@ -11,17 +11,16 @@ import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/record"
-	"github.com/ariadne-mc/ariadne/internal/record/event"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 )
 
 // Outcomes, Report.Outcome.
 const (
-	Nothing      = "nothing found"
-	Violated     = "violation"
-	Suspected    = "suspected violation" // of what must happen
-	Inconclusive = "inconclusive"
-	ToolBug      = "bug in ariadne"
+	Nothing      = record.Nothing
+	Violated     = record.Violated
+	Suspected    = record.Suspected // of what must happen
+	Inconclusive = record.Inconclusive
+	ToolBug      = record.ToolBug
 )
 
 // Ends of executions, keys of Report.Ends, and an end of a check, Report.Stopped.
@@ -31,14 +30,20 @@ const (
 	StopTime     = "time"
 )
 
-// What a command says at its end, and what that is made of (docs/reference/json.md).
+// Report is what a command says at its end (docs/reference/json.md), with the coverage by its
+// fields for programs, which have medians of times.
+type Report struct {
+	record.Report
+	Coverage *Coverage `json:"coverage"`
+}
+
+// What a report is made of.
 type (
-	Report    = event.Report
-	Violation = event.Violation
-	Refusal   = event.Refusal
-	Mismatch  = event.Mismatch
-	Coverage  = event.Coverage
-	Tried     = event.Faults
+	Violation = record.Violation
+	Refusal   = record.Refusal
+	Mismatch  = record.Mismatch
+	Coverage  = record.CoverageFields
+	Tried     = record.FaultsFields
 	Size      = record.Size
 )
 

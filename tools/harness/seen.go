@@ -18,7 +18,7 @@ type Seen struct {
 
 // Found is a violation that was not replayed.
 func Found(v Violation) Seen {
-	return Seen{Kind: v.Kind, Node: v.Node, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
+	return Seen{Kind: v.Kind, Node: v.NodeName, Message: v.Message, Suspect: v.Suspect, Count: v.Count}
 }
 
 // Replay replays the trace of a violation; the files of the replay go to the directory out, which
@@ -40,6 +40,6 @@ func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, er
 // Of a smaller execution the message may be another one, as far as the shrinker allows.
 func CameTo(r *Report, v Violation) bool {
 	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w Violation) bool {
-		return w.Kind == v.Kind && w.Node == v.Node && property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
+		return w.Kind == v.Kind && w.NodeName == v.NodeName && property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
 	})
 }

@@ -191,7 +191,7 @@ func short(d time.Duration) string {
 // a strategy comes to no end of the system in its time is no wonder.
 func good(all map[string]set) bool {
 	for _, r := range all["bug"] {
-		if strings.HasPrefix(r.Wrong, harness.ToolBug) || r.Strategy == "default" && !r.Found {
+		if strings.HasPrefix(r.Wrong, harness.ToolBug.String()) || r.Strategy == "default" && !r.Found {
 			return false
 		}
 	}

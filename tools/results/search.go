@@ -121,7 +121,7 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 func newOutcome(report *harness.Report) *outcome {
 	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: report.RealTime, Executions: report.Executions, Steps: report.Steps}
 	if report.Outcome != harness.Violated && report.Outcome != harness.Nothing {
-		r.Wrong = strings.Join(append(append([]string{report.Outcome}, report.Bugs...), report.Doubts...), ": ")
+		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...), ": ")
 	}
 	// Whole executions remember nothing, whatever else is known of them.
 	if c := report.Coverage; c != nil && c.Strategy != "random" {

@@ -69,8 +69,8 @@ type Departure struct {
 	Step      int    `json:"step"`       // of the execution
 	TraceStep int    `json:"trace_step"` // of the trace
 	Wanted    string `json:"wanted"`     // the action of that step
-	Enabled   string `json:"enabled"`    // what was possible instead
-	Took      string `json:"took"`
+	Enabled   string `json:"possible"`   // what was possible instead
+	Took      string `json:"taken"`
 }
 
 // NewLoose returns an explorer that follows t.

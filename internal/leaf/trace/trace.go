@@ -107,7 +107,7 @@ type Step struct {
 // Violation is what the execution showed.
 type Violation struct {
 	Kind    string       `json:"kind"`
-	Node    string       `json:"node"` // "" when it concerns all
+	Node    string       `json:"node,omitempty"` // "" when it concerns all
 	Step    int          `json:"step"`
 	At      ariadne.Time `json:"at_ns"`
 	Message string       `json:"message"`

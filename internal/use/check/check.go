@@ -155,7 +155,7 @@ func (c *check) resume() error {
 		return fmt.Errorf("nothing to resume: %w", err)
 	}
 	if err != nil {
-		return fmt.Errorf("%w; so there is nothing to resume", err)
+		return fmt.Errorf("%w; nothing of it can be resumed: begin again with another --out", err)
 	}
 	switch {
 	case r.Command != "check":
@@ -166,8 +166,8 @@ func (c *check) resume() error {
 		return fmt.Errorf("the check in %s has seed %d, not %d", out, r.Seed, s.Seed)
 	case r.Properties != s.Properties.Digest && r.Executions > 0:
 		return fmt.Errorf("the check in %s had other properties", out)
-	case r.Faults != s.Budgets() && r.Executions > 0:
-		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Faults, "unknown ones"), s.Budgets())
+	case r.Budgets != s.Budgets() && r.Executions > 0:
+		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Budgets, "unknown ones"), s.Budgets())
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s has --strategy %s, not %s", out, cmp.Or(r.Searched(), "unknown"), c.opts.Search.Strategy)
 	case r.Coverage != nil && equalityOf(r.Coverage) != c.opts.Search.equality():

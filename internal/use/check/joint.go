@@ -2,7 +2,6 @@ package check
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -138,12 +137,12 @@ func (j *Joint) Merge(r *work.Result) error {
 
 // adopt takes a violation that a unit has found, unless one like it is of a lesser source.
 func (j *Joint) adopt(v *work.Violation) error {
-	var r record.Violation
-	if err := json.Unmarshal(v.Record, &r); err != nil {
+	r, err := j.check.ledger.report.ReadViolation(v.Record)
+	if err != nil {
 		return fmt.Errorf("a violation that is damaged: %w", err)
 	}
 	dir := j.check.dir.Adopted(v.By.Unit, v.Item+1)
-	listed, over := j.check.ledger.adopt(&r, v, dir)
+	listed, over := j.check.ledger.adopt(r, v, dir)
 	if !listed {
 		return nil
 	}

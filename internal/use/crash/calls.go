@@ -130,7 +130,7 @@ func (j *judge) calls(ctx context.Context) (*Result, error) {
 	close(c.work)
 	workers.Wait()
 	c.conclude()
-	r.Seconds = time.Since(began).Seconds()
+	r.RealTime = time.Since(began)
 	return r, cmp.Or(context.Cause(ctx), err)
 }
 
@@ -206,7 +206,7 @@ func (c *calls) attempt(a *Attempt) error {
 		c.verdicts[job.sum] = &verdict{passed: true}
 		c.mu.Unlock()
 	}
-	c.Forming += time.Since(began).Seconds()
+	c.Forming += time.Since(began)
 	if err = c.queue(job); err == nil && a.Syncs && len(c.Check) > 0 {
 		now.lost, err = c.lose(a)
 	}

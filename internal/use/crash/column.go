@@ -184,7 +184,7 @@ func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	} else {
 		c.stretches()
 	}
-	c.Seconds = time.Since(began).Seconds()
+	c.RealTime = time.Since(began)
 	c.advised()
 	return c.Result, err
 }
@@ -213,7 +213,7 @@ func (c *column) all(ctx context.Context, l losses) (err error) {
 			}
 		}
 		c.mu.Lock()
-		c.Forming += time.Since(began).Seconds()
+		c.Forming += time.Since(began)
 		c.mu.Unlock()
 		if e := c.finish(ctx, judged); e != nil || err != nil {
 			return cmp.Or(e, err)

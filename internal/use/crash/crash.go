@@ -136,12 +136,12 @@ type Result struct {
 	// Statuses says how often the checker ended how, of what failed.
 	Statuses map[string]int `json:"statuses,omitempty"`
 
-	Seconds float64 `json:"seconds"`
+	RealTime time.Duration `json:"real_time_ns"`
 	// Forming, Writing and Checking are how long it took to form images, and workers to write them,
-	// each in the place of another one, and to check them, in seconds.
-	Forming  float64 `json:"forming"`
-	Writing  float64 `json:"writing"`
-	Checking float64 `json:"checking"`
+	// each in the place of another one, and to check them.
+	Forming  time.Duration `json:"forming_ns"`
+	Writing  time.Duration `json:"writing_ns"`
+	Checking time.Duration `json:"checking_ns"`
 
 	began    time.Time
 	failures []*Failure
@@ -526,7 +526,7 @@ func (j *judge) look(ctx context.Context, work *job, r *Result, w *watch) (*verd
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	r.Writing += took.writing.Seconds()
-	r.Checking += took.checking.Seconds()
+	r.Writing += took.writing
+	r.Checking += took.checking
 	return v, err
 }

@@ -236,5 +236,5 @@ func (r *Result) rate() string {
 	if r.Checked == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%.0f images/s)", float64(r.Checked)/r.Seconds)
+	return fmt.Sprintf(" (%.0f images/s)", float64(r.Checked)/r.RealTime.Seconds())
 }
