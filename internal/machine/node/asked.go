@@ -102,8 +102,6 @@ func (n *Node) openView(pid int) error {
 	return nil
 }
 
-func (v *hostView) close() { unix.Close(v.root) }
-
 // isOwn reports whether a path without links lies in what the node may write, or is made
 // by Ariadne.
 func (v *hostView) isOwn(name string) bool {

@@ -4,6 +4,8 @@ package node
 
 import (
 	"bytes"
+	"fmt"
+	"os"
 	"sort"
 	"strconv"
 )
@@ -74,4 +76,11 @@ func parseMapping(line []byte) (m mapping, ok bool) {
 	m.inode = inode
 	m.shared, m.writable = f[1][3] == 's', f[1][1] == 'w'
 	return m, ok && err == nil
+}
+
+// maps is what Linux says of the memory of the thread (proc(5)).
+func (th *thread) maps() string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
+	must(err)
+	return string(b)
 }

@@ -5,7 +5,6 @@ package node
 import (
 	"fmt"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/seccomp"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
@@ -14,8 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 )
-
-func callName(nr int) string { return sys.Name(nr) }
 
 // stop handles one stop of th and reports whether th goes on running.
 func (n *Node) stop(th *thread, s tracee.Stop) bool {
@@ -140,46 +137,6 @@ func (n *Node) call(th *thread) bool {
 	panic(toolError{fmt.Errorf("%s: handler returned op %d", callName(k.Call.NR), r.Op)})
 }
 
-// finish ends the call with result v, then delivers what signals are pending.
-func (n *Node) finish(th *thread, v int64) bool {
-	if v == -int64(unix.ETXTBSY) {
-		n.checkBusy(th)
-	}
-	n.record(th, v)
-	n.asked(th.k, v)
-	if e := kernel.Errno(-v); e == unix.ENFILE || e == unix.EMFILE {
-		n.blameHost(th, e)
-	}
-	must(th.tr.Return(v))
-	return n.leaveCall(th)
-}
-
-// finishUnseen ends a call with result v as if Linux had made it, whose result nobody looks at.
-func (n *Node) finishUnseen(th *thread, v int64) bool {
-	n.record(th, nativeResult)
-	must(th.tr.Return(v))
-	if th.k.HasSignal() {
-		return n.leaveCall(th)
-	}
-	th.k.EndWait()
-	th.k.Call.InCall = false
-	return true
-}
-
-// leaveCall is the way out of every call whose registers are set.
-func (n *Node) leaveCall(th *thread) bool {
-	k := th.k
-	saved := k.Wait.SavedMask
-	k.EndWait()
-	k.Call.InCall = false
-	n.expire(th) // it may have set a timer for a time that is past
-	if saved != nil {
-		// It was not interrupted: what only its own mask let through goes on waiting.
-		k.M.SetSigMask(*saved)
-	}
-	return n.deliverSignals(th)
-}
-
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
@@ -219,20 +176,6 @@ func (n *Node) native(th *thread) bool {
 		}
 	}
 	return true
-}
-
-// nativeResult stands in the call stream for a result that was not looked at.
-const nativeResult = 1 << 62
-
-// record adds the finished call to the step's stream.
-func (n *Node) record(th *thread, v int64) {
-	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
-	if v > 0 && sys.Of(th.k.Call.NR).Transfers {
-		n.step.moves()
-	}
-	if n.cfg.TraceCalls {
-		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
-	}
 }
 
 // realSignal handles a signal that Linux itself raised in th: a fault, a trapped

@@ -318,3 +318,39 @@ func (c *Checkpoint) Drop() error {
 // freeze, so this is a share of what they have in memory. Measured were 400 to 550 KB
 // for memcached, Redis and an etcd node, of which the copy of the kernel is 60.
 func (c *Checkpoint) Bytes() int64 { return c.bytes }
+
+// Close ends the node's processes.
+func (n *Node) Close() (err error) {
+	defer recoverTool(n, &err)
+	if n.watch != nil {
+		n.watch.Stop()
+	}
+	first := n.leave()
+	if err := n.home.leave(); err != nil && first == nil {
+		first = fmt.Errorf("node %s: unmap: %w", n.cfg.Name, err)
+	}
+	return first
+}
+
+// leave ends the node's processes, and gives up what it holds of the host's besides its home.
+func (n *Node) leave() error {
+	n.letGo(nil)
+	n.hideFiles()
+	n.paging.stopFollowing()
+	procs := map[*tracee.Process][]*tracee.Thread{}
+	for _, th := range n.threads {
+		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
+	}
+	var first error
+	for _, threads := range procs {
+		if err := tracee.Kill(threads); err != nil && first == nil {
+			first = err
+		}
+	}
+	for _, th := range n.threads {
+		th.tr.Release()
+	}
+	n.threads = nil
+	n.closeCarried()
+	return first
+}

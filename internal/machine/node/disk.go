@@ -13,6 +13,8 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 
@@ -322,4 +324,14 @@ func (n *Node) lookCall(th *thread) {
 			see(ariadne.LookStat, ariadne.LookData)
 		}
 	}
+}
+
+// rest is over what is left of the machine besides its files, and a digest of these.
+func (n *Node) rest(disk ariadne.Digest) ariadne.Digest {
+	k := n.k
+	if k.Drift != (kernel.Drift{}) {
+		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
+	}
+	d := &k.Files.Disk
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
 }

@@ -3,7 +3,6 @@
 package node
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net"
@@ -32,11 +30,11 @@ import (
 
 // fate is what takes a node down in a step, and what is left of it.
 type fate struct {
-	seen     sys.Sight // what has happened
-	stays    heard     // in which it was looked for what stays
-	since    lossPoint // the last place at which power could go
-	listened heard     // that were compared with Faults.After
-	outage   *ariadne.Outage
+	seen     sys.Sight             // what has happened
+	stays    heard                 // in which it was looked for what stays
+	since    lossPoint             // the last place at which power could go
+	listened heard                 // that were compared with Faults.After
+	outage   *ariadne.Outage       // what takes the node down in the midst of the step, or nil
 	down     ariadne.Down          // what has taken it down
 	back     ariadne.Time          // with down
 	content  ariadne.Digest        // of what a stop has left
@@ -55,9 +53,6 @@ func (n *Node) fateOf(in *ariadne.Input) fate {
 	}
 	return f
 }
-
-// doomed reports whether something takes the node down in the midst of the step.
-func (f *fate) doomed() bool { return f.outage != nil }
 
 // meetFate takes the node down, if something does so in the step.
 func (n *Node) meetFate() {
@@ -325,16 +320,6 @@ func (n *Node) content() ariadne.Digest {
 		return k.Files.Append(fmt.Appendf(b, "%d %d ", uid, gid), key)
 	})
 	return n.rest(disk)
-}
-
-// rest is over what is left of the machine besides its files, and a digest of these.
-func (n *Node) rest(disk ariadne.Digest) ariadne.Digest {
-	k := n.k
-	if k.Drift != (kernel.Drift{}) {
-		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
-	}
-	d := &k.Files.Disk
-	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
 }
 
 // emptyDir removes what is in a directory, which need not be there.

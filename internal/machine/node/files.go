@@ -377,3 +377,14 @@ func (n *Node) restoreOffsets() {
 	}
 	n.paging.filesAreKnown()
 }
+
+// hideFiles records the node's files if the file tree shows them, and leaves the tree to others.
+func (n *Node) hideFiles() {
+	if n.home.shows != n {
+		return
+	}
+	if n.home.users > 1 {
+		n.captureFiles() // the others' states are told from this one
+	}
+	n.home.shows = nil
+}

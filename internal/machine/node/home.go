@@ -76,3 +76,5 @@ func (h *home) leave() error {
 	}
 	return unix.Munmap(area)
 }
+
+func (v *hostView) close() { unix.Close(v.root) }

@@ -47,13 +47,6 @@ func (n *Node) mapArea() error {
 	return nil
 }
 
-// maps is what Linux says of the memory of the thread (proc(5)).
-func (th *thread) maps() string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
-	must(err)
-	return string(b)
-}
-
 // setImage prepares a program that has not run an instruction: the filter, Ariadne's
 // pages and vDSO in place of Linux's, which shows the real time, and the random bytes
 // that libc and Go take from the auxiliary vector. It reports whether the program can run.
@@ -159,22 +152,6 @@ func (n *Node) tryArea(th *thread) kernel.Errno {
 	// A second wall, where Linux has it (6.10), for what no handler lets happen.
 	th.Syscall(unix.SYS_MSEAL, area.Base, area.Size, 0)
 	return 0
-}
-
-// liftLimits raises the limits of a process that Linux watches over as far as they go;
-// the function that it returns sets them back.
-func liftLimits(pid int) (restore func()) {
-	var old [3]unix.Rlimit
-	limits := []int{unix.RLIMIT_NOFILE, unix.RLIMIT_AS, unix.RLIMIT_DATA}
-	for i, what := range limits {
-		must(unix.Prlimit(pid, what, nil, &old[i]))
-		must(unix.Prlimit(pid, what, &unix.Rlimit{Cur: old[i].Max, Max: old[i].Max}, nil))
-	}
-	return func() {
-		for i, what := range limits {
-			must(unix.Prlimit(pid, what, &old[i], nil))
-		}
-	}
 }
 
 // areaSyscall is the address of a syscall instruction in Ariadne's pages.

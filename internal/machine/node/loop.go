@@ -6,34 +6,12 @@ import (
 	"fmt"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
 )
 
 // slice is how many calls a thread makes before others get their turn; so two threads
 // that poll for each other end.
 const slice = 4096
-
-// effort is what a step has done, by which a loop is told from long work.
-type effort struct {
-	calls      int
-	moved      int // of them, those that have read or written something
-	byNumber   callCounts
-	lastOpened int // how many files the step had opened when it last opened a further one
-	gotOn      int // calls made by then
-}
-
-// made is how many calls that were.
-func (e *effort) made() int { return e.calls }
-
-// makes enters a call.
-func (e *effort) makes(nr int) {
-	e.calls++
-	e.byNumber.add(nr)
-}
-
-// moves notes that a call has read or written something.
-func (e *effort) moves() { e.moved++ }
 
 // run lets the runnable threads run, one at a time, in the order in which they
 // became runnable unless the step is varied, until all of them wait, or do nothing but
@@ -91,12 +69,6 @@ func (n *Node) runThread(th *thread) {
 	}
 }
 
-// requeue puts a thread that could go on at the end of the run queue.
-func (n *Node) requeue(th *thread) {
-	th.k.State = kernel.Runnable
-	n.k.MakeLast(th.k)
-}
-
 // wholeStep is how many times Limits.Calls a step may make at all.
 const wholeStep = 10
 
@@ -134,6 +106,3 @@ func (n *Node) limits(th *thread) bool {
 	}
 	return s.over()
 }
-
-// over reports whether the step has ended without coming to rest.
-func (s *step) over() bool { return s.diverged != "" || s.cut != "" || s.doomed() }

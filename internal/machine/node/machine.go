@@ -12,6 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
 	"golang.org/x/sys/unix"
 )
@@ -165,3 +166,35 @@ func (th *thread) SigMask() signal.Set { return signal.Set(th.tr.SigMask()) }
 func (th *thread) SetSigMask(m signal.Set) { must(th.tr.SetSigMask(uint64(m))) }
 
 func (th *thread) RealTID() int { return th.tr.TID }
+
+// liftLimits raises the limits of a process that Linux watches over as far as they go;
+// the function that it returns sets them back.
+func liftLimits(pid int) (restore func()) {
+	var old [3]unix.Rlimit
+	limits := []int{unix.RLIMIT_NOFILE, unix.RLIMIT_AS, unix.RLIMIT_DATA}
+	for i, what := range limits {
+		must(unix.Prlimit(pid, what, nil, &old[i]))
+		must(unix.Prlimit(pid, what, &unix.Rlimit{Cur: old[i].Max, Max: old[i].Max}, nil))
+	}
+	return func() {
+		for i, what := range limits {
+			must(unix.Prlimit(pid, what, &old[i], nil))
+		}
+	}
+}
+
+// inject runs a call that cannot fail unless the tool is wrong.
+func (n *Node) inject(th *thread, nr int, args ...uint64) int64 {
+	v := th.Syscall(nr, args...)
+	if v < 0 {
+		must(fmt.Errorf("thread %d: injected %s: %w", th.k.TID, callName(nr), unix.Errno(-v)))
+	}
+	return v
+}
+
+func (n *Node) addThread(k *kernel.Thread, tr *tracee.Thread) *thread {
+	th := &thread{n: n, k: k, tr: tr}
+	k.M = th
+	n.threads[k] = th
+	return th
+}

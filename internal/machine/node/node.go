@@ -19,10 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/hostfiles"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/slowdisk"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
@@ -153,25 +150,6 @@ func must(err error) {
 	}
 }
 
-// Start makes a node that is not yet switched on; the input Start does that.
-func Start(cfg Config) *Node {
-	oomKillsBefore()
-	n := &Node{setup: setupOf(cfg), home: &home{users: 1, told: map[ariadne.File]bool{}}, threads: map[*kernel.Thread]*thread{}}
-	n.state.k = newKernel(&n.cfg, 0)
-	return n
-}
-
-func setupOf(cfg Config) setup {
-	f := &cfg.Faults
-	return setup{
-		cfg:     cfg,
-		failing: failures(&f.Fail), functions: failingFunctions(f.Fail.Functions),
-		probing: probingOf(cfg.Probes),
-		stalls:  stallsFor(f.Stall.For), outages: alternatives(f.Within),
-		joins: f.Falls || f.Kill.May && f.Kill.Restart > 0 || cfg.Asks(),
-	}
-}
-
 // newKernel is the kernel of the node's machine as it is switched on, for the first time or
 // again.
 func newKernel(cfg *Config, boots int) *kernel.Node {
@@ -200,139 +178,6 @@ func (n *Node) RecordCalls(on bool) { n.cfg.TraceCalls = on }
 // Ahead says whether outputs have their Others from now on, this node's and its copies'.
 func (n *Node) Ahead(on bool) { n.ahead = on }
 
-// Close ends the node's processes.
-func (n *Node) Close() (err error) {
-	defer recoverTool(n, &err)
-	if n.watch != nil {
-		n.watch.Stop()
-	}
-	first := n.leave()
-	if err := n.home.leave(); err != nil && first == nil {
-		first = fmt.Errorf("node %s: unmap: %w", n.cfg.Name, err)
-	}
-	return first
-}
-
-// hideFiles records the node's files if the file tree shows them, and leaves the tree to others.
-func (n *Node) hideFiles() {
-	if n.home.shows != n {
-		return
-	}
-	if n.home.users > 1 {
-		n.captureFiles() // the others' states are told from this one
-	}
-	n.home.shows = nil
-}
-
-// leave ends the node's processes, and gives up what it holds of the host's besides its home.
-func (n *Node) leave() error {
-	n.letGo(nil)
-	n.hideFiles()
-	n.paging.stopFollowing()
-	procs := map[*tracee.Process][]*tracee.Thread{}
-	for _, th := range n.threads {
-		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
-	}
-	var first error
-	for _, threads := range procs {
-		if err := tracee.Kill(threads); err != nil && first == nil {
-			first = err
-		}
-	}
-	for _, th := range n.threads {
-		th.tr.Release()
-	}
-	n.threads = nil
-	n.closeCarried()
-	return first
-}
-
-// Apply gives the node an input and runs it until every thread waits.
-func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
-	defer recoverTool(n, &err)
-	in.At = n.drift().local(in.At)
-	n.step = step{memory: hashMemory(n.cfg.TraceCalls), course: ariadne.NewCourse(&in), fate: n.fateOf(&in)}
-	n.enter()
-	n.paging.beginStep()
-	if n.interrupted() {
-		return out, ariadne.ErrInterrupted
-	}
-	if n.watch == nil {
-		n.watch = watchdog.Start(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
-	}
-	n.watch.Begin()
-	defer n.watch.End()
-	n.home.clearArea()
-	n.k.Punctual()
-	if in.Kind != ariadne.Fire {
-		n.step.disturb()
-	}
-	switch in.Kind {
-	case ariadne.Start:
-		n.catchUp(in.At)
-		n.k.Now = max(n.k.Now, in.At)
-		if err := n.boot(); err != nil {
-			return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
-		}
-	case ariadne.Deliver:
-		n.catchUp(in.At)
-		n.k.Now = max(n.k.Now, in.At)
-		n.step.stream.message(in.Message)
-		n.gets(in.Message)
-		switch in.Message.Flow.Proto {
-		case ariadne.App:
-			dialog.Deliver(n.k, in.Message)
-		case ariadne.Disk:
-			sys.EnterStores(n.k)
-			slowdisk.Deliver(n.k, in.Message)
-		default:
-			net.Deliver(n.k, in.Message)
-		}
-	case ariadne.Fire:
-		n.catchUp(in.At)
-		n.k.Now = max(n.k.Now, in.At)
-		n.fireDue(in.At)
-	case ariadne.Fault:
-		n.catchUp(in.At)
-		n.k.Now = max(n.k.Now, in.At)
-		n.befall(in.Fault)
-	}
-	began := n.k.Now
-	n.step.resume() // it may have polled while catching up, before the input came
-	if err := n.relaunchDue(); err != nil {
-		return out, err
-	}
-	n.run()
-	n.settle()
-	for !n.step.over() && !n.step.polls() && (n.due() || n.checked() || n.k.HasDueAgain()) {
-		if n.checked() {
-			if err := n.goOn(); err != nil {
-				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
-			}
-		}
-		n.fireDue(n.k.Now)
-		if err := n.relaunchDue(); err != nil {
-			return out, err
-		}
-		n.run()
-		n.settle()
-	}
-	n.polled.count(&n.step, began)
-	n.forgive()
-	n.meetFate()
-	if n.k.Files.Whole { // else a fault between two steps looks
-		sys.EnterStores(n.k)
-	}
-	net.Flush(n.k)
-	n.closeStale()
-	n.grow()
-	n.serve()
-	n.look()
-	n.compareRead()
-	n.calmDown(in.Kind == ariadne.Fire)
-	return n.output(), nil
-}
-
 // closeCarried closes our descriptors of files that no process will receive.
 func (n *Node) closeCarried() {
 	for _, c := range n.k.Carried {
@@ -349,21 +194,6 @@ func (n *Node) closeStale() {
 		must(unix.Close(fd))
 	}
 	n.k.Stale = nil
-}
-
-// catchUp runs the timers that merely keep runtimes alive up to time at: no
-// other node can tell when they ran. A node that polls goes on with the input, and
-// they have their turn in its midst.
-func (n *Node) catchUp(at ariadne.Time) {
-	for !n.step.over() && !n.k.HasReady() {
-		t := n.k.NextTimer(true)
-		if t == nil || t.When >= at || !t.Silent {
-			return
-		}
-		n.k.Now = max(n.k.Now, t.When)
-		n.k.FireTimer(t)
-		n.run()
-	}
 }
 
 // fireDue expires every timer due at time at, in order.
@@ -385,4 +215,12 @@ func (n *Node) alive() int {
 		}
 	}
 	return c
+}
+
+func callName(nr int) string { return sys.Name(nr) }
+
+// requeue puts a thread that could go on at the end of the run queue.
+func (n *Node) requeue(th *thread) {
+	th.k.State = kernel.Runnable
+	n.k.MakeLast(th.k)
 }

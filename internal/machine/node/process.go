@@ -151,22 +151,6 @@ func environment(m *config.Machine) []string {
 	return s
 }
 
-func (n *Node) addThread(k *kernel.Thread, tr *tracee.Thread) *thread {
-	th := &thread{n: n, k: k, tr: tr}
-	k.M = th
-	n.threads[k] = th
-	return th
-}
-
-// inject runs a call that cannot fail unless the tool is wrong.
-func (n *Node) inject(th *thread, nr int, args ...uint64) int64 {
-	v := th.Syscall(nr, args...)
-	if v < 0 {
-		must(fmt.Errorf("thread %d: injected %s: %w", th.k.TID, callName(nr), unix.Errno(-v)))
-	}
-	return v
-}
-
 // exePath is the program's path as the node sees it.
 func exePath(tr *tracee.Thread) string {
 	s, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", tr.TID))

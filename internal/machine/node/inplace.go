@@ -1,0 +1,447 @@
+//go:build linux
+
+package node
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/host"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+
+	"golang.org/x/sys/unix"
+)
+
+// pageAt is a page of a process, and its content.
+type pageAt struct {
+	at   uint64
+	page *page // never changed
+}
+
+// freezePages returns what a checkpoint keeps of the processes: the last forks and the pages that
+// differ from them, or new forks. bytes is about how much memory that takes.
+func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
+	p := &n.paging
+	if fresh, ok := n.collectWritten(procs); ok {
+		return p.forks.use(), slices.Clone(p.pages), fresh + pagesBase
+	}
+	f = (&forks{}).use()
+	for _, proc := range procs {
+		tr, err := proc.fork.tr.ForkProcess()
+		must(err)
+		f.procs = append(f.procs, tr)
+		if n.cfg.Pages {
+			f.standIns = append(f.standIns, standInsOf(proc.fork.k.Proc))
+		}
+		bytes += checkpointBase + host.Resident(tr.PID)/checkpointShare
+	}
+	n.setForks(f, make([]pages, len(procs)))
+	if p.steady {
+		n.followPages()
+	}
+	return f, make([]pages, len(procs)), bytes
+}
+
+// setForksOf notes that the node's processes were just copied from a checkpoint. If its forks were
+// copied before, the node will likely go back there, so its pages are followed.
+func (n *Node) setForksOf(c *Checkpoint) {
+	n.setForks(c.forks, slices.Clone(c.pages))
+	if c.forks.thawed++; c.forks.thawed > 1 {
+		n.followPages()
+	}
+}
+
+const (
+	checkpointBase  = 384 << 10 // page tables, pages written in a step, Linux's own objects
+	checkpointShare = 64        // one part in so many is taken to be the copy's alone
+	pagesBase       = 32 << 10  // registers, lists of pages
+)
+
+// mostPages is how many pages of a process a checkpoint lists at most. With more, a fork costs
+// less.
+const mostPages = 4096
+
+// collectWritten adds to each process's list the pages that it has written since the node last
+// looked. Not ok: that is not known, or a fork costs less.
+func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
+	p := &n.paging
+	if !p.followed || len(procs) != len(p.pages) {
+		return 0, false
+	}
+	for i, proc := range procs {
+		fresh, ok := n.readWritten(i, proc)
+		if !ok || len(p.pages[i])+len(fresh) > mostPages {
+			return 0, false
+		}
+		bytes += int64(len(fresh)) * pageSize
+		p.pages[i] = p.pages[i].merge(fresh)
+	}
+	return bytes, true
+}
+
+// readWritten reads the pages that process i has written since the node last looked.
+func (n *Node) readWritten(i int, proc *process) (fresh pages, ok bool) {
+	at, ok := n.paging.writtenPages(i, proc.threads[0])
+	if !ok {
+		return nil, false
+	}
+	to := newPages(len(at))
+	if e := proc.threads[0].tr.ReadPages(at, to); e != 0 {
+		return nil, false
+	}
+	for k, a := range at {
+		fresh = append(fresh, pageAt{a, (*page)(to[k])})
+	}
+	return fresh, true
+}
+
+// writtenPages lists the addresses of the pages that process i has written since the node last
+// looked, in order. Not ok: the process's stack has grown, which takes no system call, or there are
+// more than mostPages.
+func (p *paging) writtenPages(i int, th *thread) (at []uint64, ok bool) {
+	if th.maps() != p.forks.maps[i] {
+		return nil, false
+	}
+	for _, m := range p.forks.mapped[i] {
+		must(p.follow[i].Written(m, func(r tracee.Range) {
+			for a := r.Start; a < r.End && len(at) <= mostPages; a += pageSize {
+				at = append(at, a)
+			}
+		}))
+	}
+	return at, len(at) <= mostPages
+}
+
+// newPages allocates pages, each by itself: some are kept much longer than others.
+func newPages(n int) []*[pageSize]byte {
+	to := make([]*[pageSize]byte, n)
+	for i := range to {
+		to[i] = new([pageSize]byte)
+	}
+	return to
+}
+
+// merge returns the list with fresh pages in the place of old ones. A fresh page with the old
+// content becomes the old page, so that a comparison of pointers finds them equal.
+func (old pages) merge(fresh pages) pages {
+	if len(fresh) == 0 {
+		return old
+	}
+	all := make(pages, 0, len(old)+len(fresh))
+	for len(old) > 0 || len(fresh) > 0 {
+		switch {
+		case len(fresh) == 0 || len(old) > 0 && old[0].at < fresh[0].at:
+			all, old = append(all, old[0]), old[1:]
+			continue
+		case len(old) > 0 && old[0].at == fresh[0].at:
+			if *old[0].page == *fresh[0].page {
+				fresh[0].page = old[0].page
+			}
+			old = old[1:]
+		}
+		all, fresh = append(all, fresh[0]), fresh[1:]
+	}
+	return all
+}
+
+// first is the address of the first page, or the highest one if the list is empty.
+func (p pages) first() uint64 {
+	if len(p) == 0 {
+		return math.MaxUint64
+	}
+	return p[0].at
+}
+
+// takeAt removes the first page from the list and returns its content, if it is at that address;
+// else nil.
+func (p *pages) takeAt(at uint64) *page {
+	if p.first() != at {
+		return nil
+	}
+	q := (*p)[0].page
+	*p = (*p)[1:]
+	return q
+}
+
+// setForks notes that the node differs from some forks in no more than some pages.
+func (n *Node) setForks(f *forks, in []pages) {
+	n.paging.dropForks()
+	if n.cfg.Pages {
+		n.paging.forks, n.paging.pages = f.use(), in
+	}
+}
+
+// followPages begins to follow the written pages of all processes, where this machine can do that.
+func (n *Node) followPages() {
+	p := &n.paging
+	if p.forks == nil || !n.canFollow() {
+		return
+	}
+	was := p.follow
+	p.follow = nil
+	var maps []string
+	var mapped [][]tracee.Range
+	for i, proc := range n.processes() {
+		var f *tracee.Pages
+		if proc.fork == nil {
+			break
+		}
+		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
+			f, was[i] = was[i], nil
+		}
+		f, ranges, err := followMappings(proc.fork, n.ownDevice(), f)
+		if err != nil {
+			if errors.Is(err, tracee.ErrNoPages) {
+				cannotFollow.Store(true)
+			}
+			break
+		}
+		p.follow, maps, mapped = append(p.follow, f), append(maps, proc.fork.maps()), append(mapped, ranges)
+	}
+	closeAll(was)
+	if p.followed = len(p.follow) == len(p.pages); p.followed {
+		p.forks.maps, p.forks.mapped = maps, mapped
+	}
+}
+
+// cannotFollow is set when Linux cannot tell which pages were written, or does not permit it.
+var cannotFollow atomic.Bool
+
+// canFollow reports whether pages may be followed. Memory that processes share is recorded
+// elsewhere (shared.go), and a table of descriptors that they share could be changed twice.
+func (n *Node) canFollow() bool {
+	if n.k.SharesMemory || cannotFollow.Load() {
+		return false
+	}
+	for th := range n.threads {
+		if th.State != kernel.Dead && th.Proc.FDs.Shared() {
+			return false
+		}
+	}
+	return true
+}
+
+var errOwnFile = errors.New("a private mapping of a file of the node's own")
+
+// ownDevice is the device of the node's own files, as maps shows it.
+func (n *Node) ownDevice() uint64 {
+	dev := n.k.Files.Private
+	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
+}
+
+// writableRanges lists the private mappings of a process that it can write. errOwnFile: one of them
+// cannot be followed.
+func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
+	for line := range bytes.Lines([]byte(maps)) {
+		m, ok := parseMapping(line)
+		if !ok || m.shared || !m.writable {
+			continue
+		}
+		if own != 0 && m.dev == own {
+			// A page that nobody has written shows what the file holds now, and that changes.
+			return nil, errOwnFile
+		}
+		all = append(all, tracee.Range{Start: m.start, End: m.end})
+	}
+	return all, nil
+}
+
+// followMappings follows the writable private mappings of a thread's process. f, if not nil,
+// follows some of them already.
+func followMappings(th *thread, own uint64, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
+	mapped, err = writableRanges(th.maps(), own)
+	if err == nil && f == nil {
+		restore := liftLimits(th.tr.PID) // it takes a descriptor
+		f, err = th.tr.FollowPages()
+		restore()
+	}
+	for i := 0; i < len(mapped) && err == nil; i++ {
+		if err = f.Add(mapped[i]); err == nil {
+			err = f.Written(mapped[i], nil)
+		}
+	}
+	if err != nil && f != nil {
+		f.Close()
+	}
+	return f, mapped, err
+}
+
+// writePages writes pages to a process, also to read-only mappings.
+func writePages(tr *tracee.Thread, all pages) {
+	at, from := make([]uint64, len(all)), make([]*[pageSize]byte, len(all))
+	for i, p := range all {
+		at[i], from[i] = p.at, (*[pageSize]byte)(p.page)
+	}
+	if tr.WritePages(at, from) == 0 {
+		return
+	}
+	for i := range at {
+		if e := tr.Poke(at[i], from[i][:]); e != 0 {
+			must(fmt.Errorf("a page at %#x: %w", at[i], e))
+		}
+	}
+}
+
+// restoreInPlace brings the node back to a checkpoint and keeps its processes. It returns false,
+// and leaves the node as it is, if more than pages, registers and state differ.
+func (n *Node) restoreInPlace(c *Checkpoint) bool {
+	p := &n.paging
+	procs := n.processes()
+	if !p.followed || p.forks != c.forks || len(procs) != len(c.threads) {
+		return false
+	}
+	back := make([]pages, len(procs))
+	for i, proc := range procs {
+		ok := proc.fork != nil && sameThreads(proc, c.threads[i])
+		if ok {
+			back[i], ok = n.pagesToRestore(i, proc.threads[0], c)
+		}
+		if !ok {
+			p.dropForks() // nobody knows any more what was written
+			return false
+		}
+	}
+	s := c.state.Copy()
+	if !n.showsFilesOf(s) {
+		n.letGo(nil)
+		n.hideFiles()
+	}
+	threads := threadsOf(s)
+	for i, proc := range procs {
+		writePages(proc.threads[0].tr, back[i])
+		for _, m := range p.forks.mapped[i] {
+			must(p.follow[i].Written(m, nil))
+		}
+		wants := standInsOf(threads[c.threads[i].first()].Proc)
+		replaceStandIns(proc.fork.tr, standInsOf(proc.threads[0].k.Proc), wants)
+	}
+	p.pages = slices.Clone(c.pages)
+	n.closeCarried()
+	n.setState(c, s)
+	for i, proc := range procs {
+		for k, th := range proc.threads {
+			n.loadThread(c.threads[i], k, th.tr, threads)
+		}
+	}
+	n.layout.forget()
+	return true
+}
+
+// pagesToRestore lists the pages of process i that differ from a checkpoint, with the content that
+// they have there. Not ok: that is not known.
+func (n *Node) pagesToRestore(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
+	dirty, ok := n.paging.writtenPages(i, th)
+	if !ok {
+		return nil, false
+	}
+	var ask []uint64 // pages that the checkpoint does not list: they are as in the fork
+	now, then := n.paging.pages[i], c.pages[i]
+	for len(dirty)+len(now)+len(then) > 0 {
+		at := uint64(math.MaxUint64)
+		if len(dirty) > 0 {
+			at = dirty[0]
+		}
+		at = min(at, now.first(), then.first())
+		has, written := now.takeAt(at), len(dirty) > 0 && dirty[0] == at
+		if written {
+			dirty = dirty[1:]
+		}
+		switch wants := then.takeAt(at); {
+		case !written && has == wants:
+		case wants != nil:
+			back = append(back, pageAt{at, wants})
+		default:
+			ask = append(ask, at)
+		}
+	}
+	to := newPages(len(ask))
+	if e := c.forks.procs[i].ReadPages(ask, to); e != 0 {
+		return nil, false
+	}
+	for k, at := range ask {
+		back = append(back, pageAt{at, (*page)(to[k])})
+	}
+	return back, true
+}
+
+// sameThreads reports whether a process has the threads of one of a checkpoint.
+func sameThreads(p *process, threads frozenThreads) bool {
+	return slices.EqualFunc(p.threads, threads, func(th *thread, f frozenThread) bool {
+		return th.k.TID == f.tid && (th.k.State == kernel.Dead) == f.dead && !th.k.AskAltStack
+	})
+}
+
+// standIns are descriptors that Linux has only so that no file gets their numbers: their files are
+// in the emulated kernel. All of them are alike. The value says whether exec closes the descriptor.
+type standIns map[int]bool
+
+// standInsOf lists the stand-ins of a process.
+func standInsOf(p *kernel.Process) standIns {
+	all := standIns{}
+	for _, fd := range p.FDs.Numbers() {
+		if p.FDs.Get(fd).StandIn {
+			all[fd] = p.FDs.CloseOnExec(fd)
+		}
+	}
+	return all
+}
+
+// replaceStandIns closes and opens stand-ins of a process, so that it has the wanted ones.
+func replaceStandIns(tr *tracee.Thread, has, wants standIns) {
+	if maps.Equal(has, wants) {
+		return
+	}
+	restore := liftLimits(tr.PID)
+	defer restore()
+	for _, fd := range slices.Sorted(maps.Keys(has)) {
+		if _, ok := wants[fd]; !ok {
+			injected(tr, unix.SYS_CLOSE, uint64(fd))
+		}
+	}
+	for _, fd := range slices.Sorted(maps.Keys(wants)) {
+		cloexec, have := has[fd]
+		switch {
+		case !have:
+			openStandIn(tr, fd, wants[fd])
+		case cloexec != wants[fd]:
+			var flags uint64
+			if wants[fd] {
+				flags = unix.FD_CLOEXEC
+			}
+			injected(tr, unix.SYS_FCNTL, uint64(fd), unix.F_SETFD, flags)
+		}
+	}
+}
+
+// openStandIn opens a stand-in with a given number.
+func openStandIn(tr *tracee.Thread, fd int, cloexec bool) {
+	var flags uint64
+	if cloexec {
+		flags = unix.EFD_CLOEXEC
+	}
+	got := injected(tr, unix.SYS_EVENTFD2, 0, flags)
+	if got == int64(fd) {
+		return
+	}
+	injected(tr, unix.SYS_DUP3, uint64(got), uint64(fd), flags) // EFD_CLOEXEC is O_CLOEXEC
+	injected(tr, unix.SYS_CLOSE, uint64(got))
+}
+
+// injected executes a system call in a process. A failure is a bug in Ariadne.
+func injected(tr *tracee.Thread, nr int, args ...uint64) int64 {
+	v, err := tr.Inject(nr, args...)
+	if err == nil && v < 0 {
+		err = fmt.Errorf("process %d: injected %s: %w", tr.PID, callName(nr), unix.Errno(-v))
+	}
+	must(err)
+	return v
+}
+
+// pages lists the pages in which a process may differ from its fork, by address.
+type pages []pageAt
