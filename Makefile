@@ -8,6 +8,7 @@
 #   fuzz-kernel  compares the emulated kernel with Linux: CALLS system calls of all kinds, made up
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
 #   bench      what things cost on this machine; writes bench.json and the table of docs/results/costs.md
+#   bench-short  some of it in ten minutes, without the table; OLD is another binary to compare with
 #   figures    runs the searches of docs/results/figures.md on examples/paxos; writes docs/results/figures
 #   compat     runs the real programs of examples/; writes docs/results/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/results/bugs.md
@@ -25,7 +26,7 @@ GO ?= go
 # Pages that are generated are wrapped as all others are.
 WRAP = $(GO) run ./tools/prose -w docs
 
-.PHONY: build release demo test test-long fuzz-kernel suites bench figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -56,6 +57,10 @@ bench: build
 	$(GO) build -o bin/bench ./tools/bench
 	bin/bench -document docs/results/costs.md
 	@$(WRAP)
+
+bench-short: build
+	$(GO) build -o bin/bench ./tools/bench
+	bin/bench -short $(if $(OLD),-old $(OLD))
 
 figures: build
 	examples/paxos/fetch

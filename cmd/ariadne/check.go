@@ -9,7 +9,6 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
-	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 
@@ -94,9 +93,6 @@ when every state was explored, or when --at-least says that so many executions a
 			p := a.printer(o, s)
 			p.limits(opts)
 			opts.Out, opts.System = o.out, a.system()
-			if opts.Search.InPlace {
-				opts.System.Nodes = system.Processes{Pages: true}
-			}
 			opts.OnProgress, opts.OnViolation, opts.OnPrint = p.progress, p.violation, p.said
 			if err := forCheck(cmp.Or(opts.Workers, runtime.NumCPU()), opts.Search.Memory); err != nil {
 				return err
@@ -160,7 +156,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G; at least 64M (default: half of the memory of the machine or control group, and no more than is free)")
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "keep `n` frozen nodes in each executor (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
-	f.BoolVar(&o.InPlace, "in-place", false, "bring living nodes back to checkpoints by writing the pages that differ, where Linux can follow them (6.7), not by copying processes; experimental")
+	f.BoolVar(&o.Copies, "copies", false, "go back to checkpoints only by copying processes, not by writing the pages that differ (which needs Linux 6.7)")
 	f.BoolVar(&o.Fresh, "fresh", false, "ignore what earlier checks of the spec have found (corpus.json), and do not add to it")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "remember no transitions; execute each one whenever it is needed")
 }

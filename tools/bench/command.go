@@ -25,6 +25,7 @@ type progress struct {
 
 	mu    sync.Mutex
 	part  string
+	next  []string // parts
 	what  string
 	since time.Time // when what began
 	told  time.Time
@@ -57,11 +58,11 @@ func (p *progress) start(ctx context.Context) {
 	}()
 }
 
-// begin says which part is measured now.
-func (p *progress) begin(part string) {
+// begin says which part is measured now, and which come next.
+func (p *progress) begin(part string, next []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.part, p.what, p.since, p.told = part, "", time.Now(), time.Time{}
+	p.part, p.next, p.what, p.since, p.told = part, next, "", time.Now(), time.Time{}
 	p.tell()
 }
 
@@ -78,8 +79,13 @@ func (p *progress) now(what string) {
 func (p *progress) tell() {
 	p.told = time.Now()
 	line := fmt.Sprintf("%7s  %s", p.told.Sub(p.began).Round(time.Second), p.part)
-	if p.what != "" {
+	switch {
+	case p.what != "":
 		line += ": " + p.what
+	case len(p.next) == 1:
+		line += " (then " + p.next[0] + ")"
+	case len(p.next) > 1:
+		line += fmt.Sprintf(" (then %s and %d more)", p.next[0], len(p.next)-1)
 	}
 	if d := p.told.Sub(p.since).Round(time.Second); d > 0 {
 		line += fmt.Sprintf(" (for %v)", d)

@@ -61,12 +61,19 @@ func main() {
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
 	flag.DurationVar(&b.longTime, "long", 30*time.Second, "real time of one check of a system whose executions are long")
-	flag.StringVar(&b.old, "old", "", "another binary, whose default search is compared with (part default)")
+	flag.StringVar(&b.old, "old", "", "another binary, with which parts default and checkpoints compare")
+	short := flag.Bool("short", false, "take about ten minutes: 2 repetitions of 4 s, of the parts "+strings.Join(shortParts, ", "))
 	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
 	out := flag.String("out", "bench.json", "the file to write")
 	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run")
 	only := flag.String("only", "", "measure these alone, or none, and keep what -out has of the others: "+strings.Join(names(), ", "))
 	flag.Parse()
+	if *short {
+		b.repeat, b.budget, b.longTime = 2, 4*time.Second, 4*time.Second
+		if *only == "" {
+			*only = strings.Join(shortParts, ",")
+		}
+	}
 	if b.repeat < 1 || b.budget <= 0 || b.longTime <= 0 || b.audit < 1 || flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "bench: repeat, budget, long and audit are above 0, and there are no other arguments")
 		os.Exit(2)
@@ -100,12 +107,16 @@ var parts = []struct {
 	{"forming", (*bench).measureForming},
 	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
+	{"checkpoints", (*bench).measureCheckpoints},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
 	{"expose", (*bench).measureExposing},
 	{"liveness", (*bench).measureLiveness},
 	{"predicates", (*bench).measurePredicates},
 }
+
+// shortParts are those whose ratios are enough for a comparison.
+var shortParts = []string{"calls", "systems", "transitions", "checkpoints", "remembered"}
 
 func names() (list []string) {
 	for _, p := range parts {
@@ -141,29 +152,39 @@ func (b *bench) all(out, only string) error {
 	}
 	b.progress.start(b.ctx)
 	var failed []error
-	for _, p := range parts {
-		if !slices.Contains(chosen, p.name) {
-			continue
-		}
-		b.progress.begin(p.name)
+	chosen = slices.DeleteFunc(names(), func(name string) bool { return !slices.Contains(chosen, name) })
+	for i, name := range chosen {
+		b.progress.begin(name, chosen[i+1:])
 		// What fails keeps nothing else from being measured, unless we are asked to end.
-		if err := p.measure(b); err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", p.name, err))
+		if err := measureOf(name)(b); err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 		}
 		if b.ctx.Err() != nil {
-			return errors.New("interrupted: " + out + " is as it was")
+			return fmt.Errorf("interrupted: %s has what was measured before part %s", out, name)
+		}
+		if err := b.write(out, origin, true); err != nil {
+			return err
 		}
 	}
 	b.print()
-	m := measured{origin, b.results}
-	if only != "" {
+	return errors.Join(append(failed, b.write(out, origin, only != ""))...)
+}
+
+func measureOf(part string) func(*bench) error {
+	return parts[slices.Index(names(), part)].measure
+}
+
+// write writes the results to a file; keep: and what it has of others.
+func (b *bench) write(out string, origin harness.Origin, keep bool) error {
+	m := measured{origin, maps.Clone(b.results)}
+	if keep {
 		m.addKept(out)
 	}
 	data, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
-	return errors.Join(append(failed, os.WriteFile(out, append(data, '\n'), 0o644))...)
+	return os.WriteFile(out, append(data, '\n'), 0o644)
 }
 
 func (b *bench) print() {

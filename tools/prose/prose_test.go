@@ -85,7 +85,7 @@ const (
 )
 
 // `+strings.Repeat("x", 120)+`
-//go:generate `+strings.Repeat("wide ", 30)+`
+//go:debug `+strings.Repeat("wide ", 30)+`
 `))
 	if err != nil {
 		t.Fatal(err)

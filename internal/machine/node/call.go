@@ -59,9 +59,6 @@ func (n *Node) call(th *thread) bool {
 	if k.Call.NR == unix.SYS_SETRLIMIT || k.Call.NR == unix.SYS_PRLIMIT64 {
 		n.paging.noteChange() // Linux is told of some of them, and not by a call
 	}
-	if k.Call.NR == unix.SYS_CLOSE {
-		n.paging.noteClose(k)
-	}
 	if n.falls(th) {
 		return false
 	}
@@ -140,7 +137,7 @@ func (n *Node) call(th *thread) bool {
 // native lets Linux run the call as it stands.
 func (n *Node) native(th *thread) bool {
 	k := th.k
-	n.paging.noteCall(th, k.Call.NR, k.Call.Args[:])
+	n.paging.noteCall(k.Call.NR, k.Call.Args[:])
 	n.holdMapped(th)
 	if n.sealsFrozen(th) {
 		return n.finish(th, -int64(unix.EBUSY))

@@ -24,6 +24,9 @@ type pageAt struct {
 	page *page // never changed
 }
 
+// pages lists the pages in which a process may differ from its fork, by address.
+type pages []pageAt
+
 // freezePages returns what a checkpoint keeps of the processes: the last forks and the pages that
 // differ from them, or new forks. bytes is about how much memory that takes.
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
@@ -37,7 +40,7 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64)
 		must(err)
 		f.procs = append(f.procs, tr)
 		if n.cfg.Pages {
-			f.standIns = append(f.standIns, standInsOf(proc.fork.k.Proc))
+			f.attributes = append(f.attributes, attributesOf(proc.fork.k.Proc))
 		}
 		bytes += checkpointBase + host.Resident(tr.PID)/checkpointShare
 	}
@@ -75,6 +78,9 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 		return 0, false
 	}
 	for i, proc := range procs {
+		if !maps.Equal(p.opened[i], hostFilesOf(proc.threads[0].k.Proc)) {
+			return 0, false
+		}
 		fresh, ok := n.readWritten(i, proc)
 		if !ok || len(p.pages[i])+len(fresh) > mostPages {
 			return 0, false
@@ -87,7 +93,7 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 
 // readWritten reads the pages that process i has written since the node last looked.
 func (n *Node) readWritten(i int, proc *process) (fresh pages, ok bool) {
-	at, ok := n.paging.writtenPages(i, proc.threads[0])
+	at, ok := n.paging.writtenPages(i)
 	if !ok {
 		return nil, false
 	}
@@ -103,9 +109,10 @@ func (n *Node) readWritten(i int, proc *process) (fresh pages, ok bool) {
 
 // writtenPages lists the addresses of the pages that process i has written since the node last
 // looked, in order. Not ok: the process's stack has grown, which takes no system call, or there are
-// more than mostPages.
-func (p *paging) writtenPages(i int, th *thread) (at []uint64, ok bool) {
-	if th.maps() != p.forks.maps[i] {
+// more than mostPages. Other changes of mappings are noted when they are made.
+func (p *paging) writtenPages(i int) (at []uint64, ok bool) {
+	size, err := p.follow[i].Size()
+	if must(err); size != p.sizes[i] {
 		return nil, false
 	}
 	for _, m := range p.forks.mapped[i] {
@@ -173,8 +180,16 @@ func (p *pages) takeAt(at uint64) *page {
 func (n *Node) setForks(f *forks, in []pages) {
 	n.paging.dropForks()
 	if n.cfg.Pages {
-		n.paging.forks, n.paging.pages = f.use(), in
+		n.paging.forks, n.paging.pages, n.paging.opened = f.use(), in, n.openHostFiles()
 	}
+}
+
+// openHostFiles lists the open host files of each process.
+func (n *Node) openHostFiles() (all []map[int]*kernel.OpenFile) {
+	for _, proc := range n.processes() {
+		all = append(all, hostFilesOf(proc.threads[0].k.Proc))
+	}
+	return all
 }
 
 // followPages begins to follow the written pages of all processes, where this machine can do that.
@@ -184,8 +199,7 @@ func (n *Node) followPages() {
 		return
 	}
 	was := p.follow
-	p.follow = nil
-	var maps []string
+	p.follow, p.sizes = nil, nil
 	var mapped [][]tracee.Range
 	for i, proc := range n.processes() {
 		var f *tracee.Pages
@@ -202,11 +216,13 @@ func (n *Node) followPages() {
 			}
 			break
 		}
-		p.follow, maps, mapped = append(p.follow, f), append(maps, proc.fork.maps()), append(mapped, ranges)
+		size, err := f.Size()
+		must(err)
+		p.follow, p.sizes, mapped = append(p.follow, f), append(p.sizes, size), append(mapped, ranges)
 	}
 	closeAll(was)
 	if p.followed = len(p.follow) == len(p.pages); p.followed {
-		p.forks.maps, p.forks.mapped = maps, mapped
+		p.forks.mapped = mapped
 	}
 }
 
@@ -298,9 +314,9 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	}
 	back := make([]pages, len(procs))
 	for i, proc := range procs {
-		ok := proc.fork != nil && sameThreads(proc, c.threads[i])
+		ok := proc.fork != nil && sameThreads(proc, c.threads[i]) && stillOpen(proc, p.opened[i])
 		if ok {
-			back[i], ok = n.pagesToRestore(i, proc.threads[0], c)
+			back[i], ok = n.pagesToRestore(i, c)
 		}
 		if !ok {
 			p.dropForks() // nobody knows any more what was written
@@ -318,8 +334,8 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 		for _, m := range p.forks.mapped[i] {
 			must(p.follow[i].Written(m, nil))
 		}
-		wants := standInsOf(threads[c.threads[i].first()].Proc)
-		replaceStandIns(proc.fork.tr, standInsOf(proc.threads[0].k.Proc), wants)
+		wants := attributesOf(threads[c.threads[i].first()].Proc)
+		changeAttributes(proc.fork.tr, attributesOf(proc.threads[0].k.Proc), wants)
 	}
 	p.pages = slices.Clone(c.pages)
 	n.closeCarried()
@@ -329,14 +345,15 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 			n.loadThread(c.threads[i], k, th.tr, threads)
 		}
 	}
+	p.opened = n.openHostFiles()
 	n.layout.forget()
 	return true
 }
 
 // pagesToRestore lists the pages of process i that differ from a checkpoint, with the content that
 // they have there. Not ok: that is not known.
-func (n *Node) pagesToRestore(i int, th *thread, c *Checkpoint) (back pages, ok bool) {
-	dirty, ok := n.paging.writtenPages(i, th)
+func (n *Node) pagesToRestore(i int, c *Checkpoint) (back pages, ok bool) {
+	dirty, ok := n.paging.writtenPages(i)
 	if !ok {
 		return nil, false
 	}
@@ -360,14 +377,51 @@ func (n *Node) pagesToRestore(i int, th *thread, c *Checkpoint) (back pages, ok 
 			ask = append(ask, at)
 		}
 	}
-	to := newPages(len(ask))
-	if e := c.forks.procs[i].ReadPages(ask, to); e != 0 {
+	asIs, ok := c.forks.pages(i, ask)
+	return append(back, asIs...), ok
+}
+
+// mostRead is how many pages of a process forks keep after they were read.
+const mostRead = 512
+
+// pages returns pages of process i. Not ok: one of them is not there.
+func (f *forks) pages(i int, at []uint64) (all pages, ok bool) {
+	if f.read == nil {
+		f.read = make([]map[uint64]*page, len(f.procs))
+		for i := range f.read {
+			f.read[i] = map[uint64]*page{}
+		}
+	}
+	var missing []uint64
+	for _, a := range at {
+		if q := f.read[i][a]; q != nil {
+			all = append(all, pageAt{a, q})
+		} else {
+			missing = append(missing, a)
+		}
+	}
+	to := newPages(len(missing))
+	if e := f.procs[i].ReadPages(missing, to); e != 0 {
 		return nil, false
 	}
-	for k, at := range ask {
-		back = append(back, pageAt{at, (*page)(to[k])})
+	for k, a := range missing {
+		q := (*page)(to[k])
+		if len(f.read[i]) < mostRead {
+			f.read[i][a] = q
+		}
+		all = append(all, pageAt{a, q})
 	}
-	return back, true
+	return all, true
+}
+
+// stillOpen reports whether a process has the open files that it had. It may have opened others.
+func stillOpen(p *process, files map[int]*kernel.OpenFile) bool {
+	for fd, f := range files {
+		if p.threads[0].k.Proc.FDs.Get(fd) != f {
+			return false
+		}
+	}
+	return true
 }
 
 // sameThreads reports whether a process has the threads of one of a checkpoint.
@@ -376,72 +430,3 @@ func sameThreads(p *process, threads frozenThreads) bool {
 		return th.k.TID == f.tid && (th.k.State == kernel.Dead) == f.dead && !th.k.AskAltStack
 	})
 }
-
-// standIns are descriptors that Linux has only so that no file gets their numbers: their files are
-// in the emulated kernel. All of them are alike. The value says whether exec closes the descriptor.
-type standIns map[int]bool
-
-// standInsOf lists the stand-ins of a process.
-func standInsOf(p *kernel.Process) standIns {
-	all := standIns{}
-	for _, fd := range p.FDs.Numbers() {
-		if p.FDs.Get(fd).StandIn {
-			all[fd] = p.FDs.CloseOnExec(fd)
-		}
-	}
-	return all
-}
-
-// replaceStandIns closes and opens stand-ins of a process, so that it has the wanted ones.
-func replaceStandIns(tr *tracee.Thread, has, wants standIns) {
-	if maps.Equal(has, wants) {
-		return
-	}
-	restore := liftLimits(tr.PID)
-	defer restore()
-	for _, fd := range slices.Sorted(maps.Keys(has)) {
-		if _, ok := wants[fd]; !ok {
-			injected(tr, unix.SYS_CLOSE, uint64(fd))
-		}
-	}
-	for _, fd := range slices.Sorted(maps.Keys(wants)) {
-		cloexec, have := has[fd]
-		switch {
-		case !have:
-			openStandIn(tr, fd, wants[fd])
-		case cloexec != wants[fd]:
-			var flags uint64
-			if wants[fd] {
-				flags = unix.FD_CLOEXEC
-			}
-			injected(tr, unix.SYS_FCNTL, uint64(fd), unix.F_SETFD, flags)
-		}
-	}
-}
-
-// openStandIn opens a stand-in with a given number.
-func openStandIn(tr *tracee.Thread, fd int, cloexec bool) {
-	var flags uint64
-	if cloexec {
-		flags = unix.EFD_CLOEXEC
-	}
-	got := injected(tr, unix.SYS_EVENTFD2, 0, flags)
-	if got == int64(fd) {
-		return
-	}
-	injected(tr, unix.SYS_DUP3, uint64(got), uint64(fd), flags) // EFD_CLOEXEC is O_CLOEXEC
-	injected(tr, unix.SYS_CLOSE, uint64(got))
-}
-
-// injected executes a system call in a process. A failure is a bug in Ariadne.
-func injected(tr *tracee.Thread, nr int, args ...uint64) int64 {
-	v, err := tr.Inject(nr, args...)
-	if err == nil && v < 0 {
-		err = fmt.Errorf("process %d: injected %s: %w", tr.PID, callName(nr), unix.Errno(-v))
-	}
-	must(err)
-	return v
-}
-
-// pages lists the pages in which a process may differ from its fork, by address.
-type pages []pageAt

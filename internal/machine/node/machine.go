@@ -66,7 +66,7 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
 	th.n.layout.forget()
-	th.n.paging.noteCall(th, nr, args)
+	th.n.paging.noteCall(nr, args)
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

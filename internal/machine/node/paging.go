@@ -23,14 +23,17 @@ import (
 // All checkpoints that only list differences from them share them.
 type forks struct {
 	procs []*tracee.Thread
-	// maps is /proc/PID/maps of each process, and mapped lists its writable private mappings. Both
-	// are set while the pages of these mappings are followed.
-	maps   []string
+	// mapped lists the writable private mappings of each process. It is set while the pages of
+	// these mappings are followed.
 	mapped [][]tracee.Range
-	// standIns lists the stand-ins of each process.
-	standIns []standIns
-	thawed   int // how often they were copied
-	users    int // checkpoints and living nodes that need them
+	// read holds, by process and address, pages that were read from it to be written to living
+	// nodes: the same ones are needed again and again. There are no more than mostRead of a
+	// process.
+	read []map[uint64]*page
+	// attributes are those of each process.
+	attributes []attributes
+	thawed     int // how often they were copied
+	users      int // checkpoints and living nodes that need them
 }
 
 // use counts one more user of the forks. leave counts one less, and the last one ends them.
@@ -65,6 +68,8 @@ type paging struct {
 	// follow tells which pages of each process were written since then. It is kept when forks
 	// changes, because its mappings mostly stay the same.
 	follow []*tracee.Pages
+	// sizes are those of all mappings of each process, in pages, when it began to be followed.
+	sizes []int64
 	// followed: follow covers all processes since the node last looked.
 	followed bool
 	// steady: nothing else than pages, registers and state has changed in this step. It is then
@@ -73,8 +78,9 @@ type paging struct {
 	// moved: the content of files, or the position of a descriptor in a file, may have changed
 	// since the node last recorded it (files.go).
 	moved bool
-	// closing is the descriptor that a thread is about to close, if it is a stand-in.
-	closing descriptor
+	// opened lists, by process and descriptor, the host files that were open when forks was made.
+	// The descriptions live in the node's kernel.
+	opened []map[int]*kernel.OpenFile
 }
 
 // beginStep is called when a step begins.
@@ -90,7 +96,7 @@ func (p *paging) noteChange() {
 // dropForks forgets from which forks the node differs only in pages.
 func (p *paging) dropForks() {
 	must(p.forks.leave())
-	p.forks, p.pages, p.followed = nil, nil, false
+	p.forks, p.pages, p.opened, p.followed = nil, nil, nil, false
 }
 
 // stopFollowing closes all userfaultfds. Something else than pages changes.
@@ -105,24 +111,33 @@ type effect uint8
 
 const (
 	anything       effect = iota
-	memoryAndFiles        // memory, the content of files, and positions in them
+	memoryAndFiles        // memory, files, descriptors, and positions
 	memoryOnly            // only memory that is mapped
 )
 
 // effects are those of system calls by number. A call that is not listed may change anything. The
-// node records the content of files and positions in them elsewhere (files.go).
+// node records files and positions in them elsewhere (files.go), and compares descriptors when it
+// makes a checkpoint or goes back to one.
 var effects = func() (of [512]effect) {
 	for _, nr := range []int{
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_READV, unix.SYS_WRITEV,
 		unix.SYS_PREADV, unix.SYS_PWRITEV, unix.SYS_PREADV2, unix.SYS_PWRITEV2, unix.SYS_LSEEK,
 		unix.SYS_GETDENTS, unix.SYS_GETDENTS64, unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE,
-		unix.SYS_FADVISE64,
+		unix.SYS_FADVISE64, unix.SYS_TRUNCATE, unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE,
+		unix.SYS_MKDIR, unix.SYS_MKDIRAT, unix.SYS_RMDIR, unix.SYS_UNLINK, unix.SYS_UNLINKAT,
+		unix.SYS_LINK, unix.SYS_LINKAT, unix.SYS_SYMLINK, unix.SYS_SYMLINKAT,
+		unix.SYS_RENAME, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2,
+		unix.SYS_OPEN, unix.SYS_OPENAT, unix.SYS_OPENAT2, unix.SYS_CREAT, unix.SYS_MEMFD_CREATE,
+		unix.SYS_CLOSE, unix.SYS_DUP, unix.SYS_DUP2, unix.SYS_DUP3, unix.SYS_EVENTFD2,
+		unix.SYS_CHMOD, unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_UTIMENSAT,
+		unix.SYS_SENDFILE, unix.SYS_COPY_FILE_RANGE, unix.SYS_SETXATTR, unix.SYS_FSETXATTR,
 	} {
 		of[nr] = memoryAndFiles
 	}
 	for _, nr := range []int{
 		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
 		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
+		unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_GETXATTR, unix.SYS_FGETXATTR,
 	} {
 		of[nr] = memoryOnly
 	}
@@ -130,7 +145,7 @@ var effects = func() (of [512]effect) {
 }()
 
 // noteCall notes that Linux is about to execute a system call.
-func (p *paging) noteCall(th *thread, nr int, args []uint64) {
+func (p *paging) noteCall(nr int, args []uint64) {
 	of := anything
 	if nr >= 0 && nr < len(effects) {
 		of = effects[nr]
@@ -142,41 +157,26 @@ func (p *paging) noteCall(th *thread, nr int, args []uint64) {
 		p.moved = true
 		return
 	}
-	switch nr {
-	case unix.SYS_EVENTFD2: // a new stand-in
+	switch {
+	case nr == unix.SYS_RT_SIGACTION: // changeAttributes changes it back
 		return
-	case unix.SYS_CLOSE:
-		if p.closing == (descriptor{th.k, int(int32(args[0]))}) {
-			return
-		}
-	case unix.SYS_FCNTL, unix.SYS_DUP:
-		if of := th.k.FDs().Get(int(int32(args[0]))); of != nil && of.StandIn {
-			return
-		}
+	case nr == unix.SYS_FCNTL && slices.Contains(descriptorCommands, args[1]):
+		p.moved = true
+		return
 	}
 	p.noteChange()
 }
 
+// descriptorCommands are commands of fcntl that change descriptors or flags of open files at most.
+var descriptorCommands = []uint64{unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL}
+
 // filesMayDiffer reports whether files or positions in them may differ from the node's record.
 // noteFileUse notes that they may from now on, and filesAreKnown that they do not.
 func (p *paging) filesMayDiffer() bool { return p.moved }
-func (p *paging) noteFileUse()         { p.moved = true }
-func (p *paging) filesAreKnown()       { p.moved = false }
 
-// descriptor is one of a thread's.
-type descriptor struct {
-	of *kernel.Thread
-	fd int
-}
+func (p *paging) noteFileUse() { p.moved = true }
 
-// noteClose notes the descriptor that a thread is about to close, before its kernel forgets it.
-func (p *paging) noteClose(k *kernel.Thread) {
-	fd := int(int32(k.Call.Args[0]))
-	p.closing = descriptor{}
-	if of := k.FDs().Get(fd); of != nil && of.StandIn {
-		p.closing = descriptor{k, fd}
-	}
-}
+func (p *paging) filesAreKnown() { p.moved = false }
 
 // mappingCalls may change mappings or their content. Most of them run without a stop by default.
 var mappingCalls = []int{

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 )
 
 // Differences says what of the processes of a node that was restored differs from those of a copy
@@ -18,8 +19,8 @@ func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
 	for i, p := range n.processes() {
 		q := m.processes()[i]
 		x, y := p.threads[0], q.threads[0]
-		if x.maps() != y.maps() {
-			all = append(all, fmt.Sprintf("process %d has the mappings\n%s and not\n%s", i, x.maps(), y.maps()))
+		if a, b := joinedMaps(x), joinedMaps(y); a != b {
+			all = append(all, fmt.Sprintf("process %d has the mappings\n%s and not\n%s", i, a, b))
 		}
 		for line := range bytes.Lines([]byte(y.maps())) {
 			const huge = 64 << 20 // what Go and others reserve is mostly empty
@@ -42,6 +43,32 @@ func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
 		}
 	}
 	return all, m.Close()
+}
+
+// joinedMaps is /proc/PID/maps as programs see it: adjacent mappings of the same kind are one.
+// Whether Linux has joined them depends on which processes have been copied.
+func joinedMaps(th *thread) string {
+	var all []string
+	var end uint64
+	var kind string
+	for line := range bytes.Lines([]byte(th.maps())) {
+		m, ok := parseMapping(line)
+		if !ok {
+			continue
+		}
+		f := bytes.Fields(line)
+		k := fmt.Sprintf("%s %s", f[1], bytes.Join(f[3:], []byte(" ")))
+		if m.inode != 0 {
+			k += fmt.Sprintf(" at %#x", m.offset-m.start)
+		}
+		if len(all) > 0 && m.start == end && k == kind {
+			all = all[:len(all)-1]
+		} else {
+			all, kind = append(all, fmt.Sprintf("from %x %s", m.start, k)), k
+		}
+		all, end = append(all, fmt.Sprintf("to %x", m.end)), m.end
+	}
+	return strings.Join(all, "\n")
 }
 
 func memoryDiffers(x, y *thread, v mapping) (all []string) {

@@ -228,6 +228,10 @@ func TestInPlaceAnyWay(t *testing.T) {
 // changed and by a copy elsewhere.
 func TestInPlaceWhateverChanges(t *testing.T) { inPlaceIs(t, "testdata/changes.c", "", 80, 10) }
 
+// TestInPlaceWithFilesAndActions: a program that changes files and the actions of signals is
+// brought back in place where it opens and closes none.
+func TestInPlaceWithFilesAndActions(t *testing.T) { inPlaceIs(t, "testdata/filesteps.c", "", 112, 40) }
+
 // inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in
 // place at least.
 func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {

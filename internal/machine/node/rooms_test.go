@@ -76,8 +76,7 @@ var rooms = map[string][]string{
 	"home.used":        {"clock.go", "home.go", "machine.go"},
 	"Node.held":        {"mapped.go"},
 	"Node.layout":      {"backing.go", "call.go", "machine.go", "paging.go"},
-	"Node.paging": {"call.go", "files.go", "function.go", "machine.go", "node.go", "paging.go", "process.go",
-		"signal.go"},
+	"Node.paging":      {"call.go", "files.go", "function.go", "machine.go", "node.go", "paging.go", "process.go"},
 }
 
 // common are fields that any file may use, by type.

@@ -3,11 +3,9 @@
 package node
 
 import (
-	"encoding/binary"
 	"fmt"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
@@ -139,7 +137,6 @@ func (n *Node) deliver(th *thread, info signal.Info, frameMask *signal.Set) bool
 func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, frameMask *signal.Set) bool {
 	if act.Flags&signal.SAResetHand != 0 {
 		th.k.Proc.Actions[int(sig)].Handler = signal.Dfl
-		n.paging.noteChange() // as Linux has it, too
 	}
 	th.k.Handled = true
 	n.step.stream.call(th.k.TID, -int(sig), 0)
@@ -187,16 +184,7 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	blocked := th.SigMask().Has(int(sig))
 	if act.Handler != signal.Dfl && (blocked || act.Handler == signal.Ign) {
 		restore := th.tr.Borrow()
-		b := binary.LittleEndian.AppendUint64(nil, act.Handler)
-		for _, v := range []uint64{act.Flags, act.Restorer, uint64(act.Mask)} {
-			b = binary.LittleEndian.AppendUint64(b, v)
-		}
-		th.WriteMem(area.Scratch, b)
-		// all is as it was
-		v, err := th.tr.Inject(unix.SYS_RT_SIGACTION, uint64(sig), area.Scratch, 0, 8)
-		if must(err); v != 0 {
-			must(fmt.Errorf("thread %d: the action of %v: %w", th.k.TID, sig, unix.Errno(-v)))
-		}
+		setAction(th.tr, int(sig), act) // all is as it was
 		must(restore())
 	}
 	if blocked {

@@ -3,9 +3,11 @@
 package tracee
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -23,13 +25,15 @@ const PageSize = 4096
 // it.
 type Range struct{ Start, End uint64 }
 
-// Pages knows which pages of a process were written since it was asked last. It holds two
+// Pages knows which pages of a process were written since it was asked last. It holds three
 // descriptors.
 type Pages struct {
 	uffd    int
 	pagemap *os.File
+	statm   *os.File
 	pid     int
 	buffer  [256]pageRegion
+	text    [128]byte
 }
 
 // ErrNoPages is the cause of errors of FollowPages where Linux cannot do it, or does not let us.
@@ -38,8 +42,7 @@ var ErrNoPages = errors.New("written pages cannot be followed")
 // FollowPages follows the pages of the process of t, which stands in a call. Nothing is followed
 // before Add.
 func (t *Thread) FollowPages() (*Pages, error) {
-	const userModeOnly = 1 // UFFD_USER_MODE_ONLY: any user may have it
-	fd, err := t.Inject(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK|userModeOnly)
+	fd, err := t.Inject(unix.SYS_USERFAULTFD, uffdFlags)
 	if err != nil {
 		return nil, err
 	}
@@ -60,17 +63,49 @@ func (t *Thread) FollowPages() (*Pages, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tracee %d: userfaultfd: %w", t.TID, err)
 	}
-	p := &Pages{uffd: ours, pid: t.PID}
+	return newPages(ours, t.PID)
+}
+
+// newPages takes over a userfaultfd of a process.
+func newPages(uffd, pid int) (p *Pages, err error) {
+	p = &Pages{uffd: uffd, pid: pid}
 	api := uffdAPI{api: 0xaa, features: uffdFeatureWPAsync}
 	if e := ioctl(p.uffd, uffdioAPI, unsafe.Pointer(&api)); e != 0 {
 		p.Close()
 		return nil, fmt.Errorf("%w: userfaultfd in asynchronous mode: %w", ErrNoPages, e)
 	}
-	if p.pagemap, err = os.Open(fmt.Sprintf("/proc/%d/pagemap", t.PID)); err != nil {
-		p.Close()
-		return nil, fmt.Errorf("%w: %w", ErrNoPages, err)
+	for name, f := range map[string]**os.File{"pagemap": &p.pagemap, "statm": &p.statm} {
+		if *f, err = os.Open(fmt.Sprintf("/proc/%d/%s", pid, name)); err != nil {
+			p.Close()
+			return nil, fmt.Errorf("%w: %w", ErrNoPages, err)
+		}
 	}
 	return p, nil
+}
+
+// CanFollowPages returns why the written pages of a process cannot be followed on this machine, or
+// nil.
+func CanFollowPages() error {
+	fd, _, e := unix.Syscall(unix.SYS_USERFAULTFD, uffdFlags, 0, 0)
+	if e != 0 {
+		return fmt.Errorf("userfaultfd: %w", e)
+	}
+	p, err := newPages(int(fd), os.Getpid())
+	if err != nil {
+		return err
+	}
+	defer p.Close()
+	b, err := unix.Mmap(-1, 0, PageSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return err
+	}
+	defer unix.Munmap(b)
+	at := uint64(uintptr(unsafe.Pointer(&b[0])))
+	r := Range{at, at + PageSize}
+	if err := p.Add(r); err != nil {
+		return err
+	}
+	return p.Written(r, nil)
 }
 
 // Add has the pages of a mapping followed, all of which count as written. What is followed already
@@ -107,14 +142,28 @@ func (p *Pages) Written(in Range, f func(Range)) error {
 	}
 }
 
+// Size returns the size of all mappings of the process together, in pages. It shows that a stack
+// has grown, which takes no system call.
+func (p *Pages) Size() (pages int64, err error) {
+	b := p.text[:]
+	n, err := p.statm.ReadAt(b, 0)
+	if n == 0 {
+		return 0, fmt.Errorf("process %d: size of its mappings: %w", p.pid, err)
+	}
+	first, _, _ := bytes.Cut(b[:n], []byte(" "))
+	return strconv.ParseInt(string(first), 10, 64)
+}
+
 // PID is the real id of the process.
 func (p *Pages) PID() int { return p.pid }
 
 // Close ends it. The process goes on unprotected.
 func (p *Pages) Close() {
 	unix.Close(p.uffd)
-	if p.pagemap != nil {
-		p.pagemap.Close()
+	for _, f := range []*os.File{p.pagemap, p.statm} {
+		if f != nil {
+			f.Close()
+		}
 	}
 }
 
@@ -125,6 +174,9 @@ func ioctl(fd int, req uintptr, arg unsafe.Pointer) unix.Errno {
 
 // From include/uapi/linux/userfaultfd.h and fs.h.
 const (
+	// Any user may have a userfaultfd with UFFD_USER_MODE_ONLY.
+	uffdFlags = unix.O_CLOEXEC | unix.O_NONBLOCK | 1
+
 	uffdioAPI          = 0xc018aa3f
 	uffdioRegister     = 0xc020aa00
 	uffdFeatureWPAsync = 1 << 15

@@ -37,6 +37,7 @@ func Look() Facts {
 		Models:       models(),
 		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
 		MountSetattr: call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
+		Pages:        tracee.CanFollowPages(),
 		Filesystems:  read("/proc/filesystems"),
 		ProcStatus:   statusErr,
 		Cores:        runtime.NumCPU(),

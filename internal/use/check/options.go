@@ -80,7 +80,7 @@ type Search struct {
 	// later ones
 	Fresh         bool
 	NoMemo        bool // execute every transition whenever it is needed
-	InPlace       bool // nodes go back to checkpoints in place, where that is possible
+	Copies        bool // nodes go back to checkpoints in copies, never in place
 	NoCheckpoints bool // reach every local state from the node's start
 	Checkpoints   int  // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
@@ -108,6 +108,10 @@ func (o *Options) setDefaults() {
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.NumCPU()
+	}
+	row, _ := strategy.Named(o.Search.Strategy)
+	if o.System.Nodes == nil && !row.Lives && !o.Search.NoCheckpoints && !o.Search.Copies {
+		o.System.Nodes = system.Processes{Pages: true}
 	}
 }
 

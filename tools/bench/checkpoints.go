@@ -1,0 +1,71 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"github.com/ariadne-mc/ariadne/tools/harness"
+)
+
+// returning are examples whose nodes are brought back to checkpoints all the time, by name.
+var returning = []struct{ name, spec string }{
+	{"raftkv", "examples/raftkv/raftkv.yaml"},
+	{"redis", "examples/redis/replication.yaml"},
+	{"etcd", "examples/etcd/one-write.yaml"},
+	{"memcached", "examples/memcached/memcached.yaml"},
+	{"postgres", "examples/postgres/postgres.yaml"},
+	{"zookeeper", "examples/zookeeper/zookeeper.yaml"},
+}
+
+// measureCheckpoints measures how many transitions that nobody has seen a breadth-first search
+// makes in a second, with one worker, over how many it makes where nodes go back to checkpoints
+// only in copies of processes; with another binary, of -old, also over how many that one makes.
+func (b *bench) measureCheckpoints() error {
+	was := *b.ariadne
+	was.Binary = b.old
+	for _, s := range returning {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		var rates, overCopies, overOld []float64
+		for range b.repeat {
+			in, err := b.newTransitions(b.ariadne, s.spec)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			copies, err := b.newTransitions(b.ariadne, s.spec, "--copies")
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			rates, overCopies = append(rates, in), append(overCopies, in/copies)
+			if b.old == "" {
+				continue
+			}
+			old, err := b.newTransitions(&was, s.spec)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", s.name, b.old, err)
+			}
+			overOld = append(overOld, in/old)
+		}
+		b.keep("new_transitions_per_s."+s.name, "1/s", rates)
+		b.keep("new_transition_ratio_copies."+s.name, "", overCopies)
+		if len(overOld) > 0 {
+			b.keep("new_transition_ratio."+s.name, "", overOld)
+		}
+	}
+	return nil
+}
+
+// newTransitions is how many are made in a second. The time of loading the programs is part of it,
+// and none that is spent on what comes after the search.
+func (b *bench) newTransitions(a *harness.Ariadne, spec string, flags ...string) (perSecond float64, err error) {
+	flags = append([]string{"--strategy", "breadth-first", "--time", b.budget.String(), "--jobs", "1", "--keep-going", "--fresh"}, flags...)
+	r, err := a.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, flags...)
+	if err != nil {
+		return 0, err
+	}
+	if r.Coverage == nil || r.Coverage.Executed == 0 {
+		return 0, fmt.Errorf("%s: no transition was made in %v", spec, b.budget)
+	}
+	return float64(r.Coverage.Executed) / r.RealTime.Seconds(), nil
+}
