@@ -10,21 +10,21 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/node/config"
 )
 
-// may reports whether the node has written what must come before a kind of fault. Whether another
-// node has that must, is known to the world alone.
-func (n *Node) may(kind string) bool {
+// isPrecededFor reports whether the node has written what must come before a kind of fault. Whether
+// another node has that must, is known to the world alone.
+func (n *Node) isPrecededFor(kind string) bool {
 	all := n.cfg.Faults.After
 	k := slices.IndexFunc(all, func(a config.After) bool { return a.Kind == kind })
 	if k < 0 || all[k].Line == nil {
 		return true
 	}
-	n.listen()
+	n.hearLines()
 	return n.k.Said&(1<<k) != 0
 }
 
-// listen looks at the lines that the node has written in the step since it was asked last, and at
-// what it has exposed.
-func (n *Node) listen() {
+// hearLines looks at the lines that the node has written in the step since it was asked last, and
+// at what it has exposed.
+func (n *Node) hearLines() {
 	for line := range n.step.listened.since(&n.k.Told).Lines() {
 		for k, after := range n.cfg.Faults.After {
 			if after.Line != nil && n.k.Said&(1<<k) == 0 && after.Line.MatchString(line.Text) {
@@ -47,7 +47,7 @@ func (h *heard) since(t *kernel.Told) *ariadne.Output {
 // possibleNow are those of some alternatives before which nothing must come that the node has not
 // written.
 func (n *Node) possibleNow(alternatives []string) []string {
-	not := func(a string) bool { return !n.may(ariadne.KindOf(a)) }
+	not := func(a string) bool { return !n.isPrecededFor(ariadne.KindOf(a)) }
 	if !slices.ContainsFunc(alternatives, not) {
 		return alternatives
 	}

@@ -37,8 +37,8 @@ func setupOf(cfg Config) setup {
 func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	defer recoverTool(n, &err)
 	in.At = n.drift().local(in.At)
-	n.step = step{memory: hashMemory(n.cfg.TraceCalls), course: ariadne.NewCourse(&in), fate: n.fateOf(&in)}
-	n.enter()
+	n.step = step{memory: hashMemory(n.cfg.TraceCalls), course: ariadne.NewCourse(&in), fate: n.newFate(&in)}
+	n.showFiles()
 	n.paging.beginStep()
 	if n.interrupted() {
 		return out, ariadne.ErrInterrupted
@@ -64,7 +64,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
 		n.step.stream.message(in.Message)
-		n.gets(in.Message)
+		n.countDelivered(in.Message)
 		switch in.Message.Flow.Proto {
 		case ariadne.App:
 			dialog.Deliver(n.k, in.Message)
@@ -81,7 +81,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	case ariadne.Fault:
 		n.catchUp(in.At)
 		n.k.Now = max(n.k.Now, in.At)
-		n.befall(in.Fault)
+		n.applyFault(in.Fault)
 	}
 	began := n.k.Now
 	n.step.resume() // it may have polled while catching up, before the input came
@@ -90,9 +90,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	n.run()
 	n.settle()
-	for !n.step.over() && !n.step.polls() && (n.due() || n.checked() || n.k.HasDueAgain()) {
-		if n.checked() {
-			if err := n.goOn(); err != nil {
+	for !n.step.over() && !n.step.polls() && (n.hasDueTimer() || n.checkHasEnded() || n.k.HasDueAgain()) {
+		if n.checkHasEnded() {
+			if err := n.startNextCommand(); err != nil {
 				return out, &ariadne.SetupError{Err: fmt.Errorf("node %s: %w", n.cfg.Name, err)}
 			}
 		}
@@ -104,16 +104,16 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.settle()
 	}
 	n.polled.count(&n.step, began)
-	n.forgive()
-	n.meetFate()
+	n.dropKilledEnds()
+	n.takeDownIfDue()
 	if n.k.Files.Whole { // else a fault between two steps looks
 		sys.EnterStores(n.k)
 	}
 	net.Flush(n.k)
 	n.closeStale()
-	n.grow()
-	n.serve()
-	n.look()
+	n.exposeGrowth()
+	n.exposePorts()
+	n.exposeLooks()
 	n.compareRead()
 	n.calmDown(in.Kind == ariadne.Fire)
 	return n.output(), nil

@@ -17,12 +17,12 @@ func (n *Node) SwitchedOn() bool { return n.started }
 // others join it.
 func (n *Node) boot() error {
 	n.commands, n.exposing = commands{started: true, again: n.started}, exposing{}
-	return n.goOn()
+	return n.startNextCommand()
 }
 
-// goOn starts the next of the commands that look at what a fault has left, or the node's commands
-// when these have ended.
-func (n *Node) goOn() error {
+// startNextCommand starts the next of the commands that look at what a fault has left, or the
+// node's commands when these have ended.
+func (n *Node) startNextCommand() error {
 	n.k.CommandsEnded = 0
 	if after := n.cfg.AfterCrash; n.again && n.checking < len(after) {
 		n.checking++
@@ -43,11 +43,11 @@ func (n *Node) goOn() error {
 	return nil
 }
 
-// checks reports whether a command runs that looks at what a fault has left.
-func (n *Node) checks() bool { return n.checking > 0 }
+// isChecking reports whether a command runs that looks at what a fault has left.
+func (n *Node) isChecking() bool { return n.checking > 0 }
 
-// checked reports whether the command that looks at what a fault has left has ended.
-func (n *Node) checked() bool { return n.checking > 0 && n.k.CommandsEnded > 0 }
+// checkHasEnded reports whether the command that looks at what a fault has left has ended.
+func (n *Node) checkHasEnded() bool { return n.checking > 0 && n.k.CommandsEnded > 0 }
 
 // done reports whether the node has been switched on and no process of it lives, or will; ended,
 // whether all of its commands have ended.

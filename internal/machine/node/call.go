@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// stop handles one stop of th and reports whether th goes on running.
-func (n *Node) stop(th *thread, s tracee.Stop) bool {
+// handleStop handles one stop of th and reports whether th goes on running.
+func (n *Node) handleStop(th *thread, s tracee.Stop) bool {
 	n.layout.forget()
 	switch s.Kind {
 	case tracee.Call:
@@ -30,7 +30,7 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		}
 		n.step.makes(th.k.Call.NR)
 		n.watch.Called()
-		n.pass(th, kernel.CallCost)
+		n.spendTime(th, kernel.CallCost)
 		th.k.CPUTime += kernel.CallCost
 		if sys.Of(th.k.Call.NR).ReadsClock {
 			n.step.looksAtClock()
@@ -42,24 +42,24 @@ func (n *Node) stop(th *thread, s tracee.Stop) bool {
 		if over, on := n.refuses(th, unix.AUDIT_ARCH_X86_64); over {
 			return on
 		}
-		return !n.turnEnds(th) && !n.overtaken(th) && n.call(th)
+		return !n.turnEnds(th) && !n.overtaken(th) && n.handleCall(th)
 	case tracee.Signal:
-		return n.realSignal(th, s.Signal)
+		return n.handleSignal(th, s.Signal)
 	case tracee.Exited:
 		panic(toolError{fmt.Errorf("process %d was ended from outside (signal %d)", th.k.Proc.PID, s.Signal)})
 	}
 	panic(toolError{fmt.Errorf("thread %d: unexpected %v stop", th.k.TID, s.Kind)})
 }
 
-// call runs the handler of the call that th stands in, for the first time or
+// handleCall runs the handler of the call that th stands in, for the first time or
 // again, and reports whether th goes on running.
-func (n *Node) call(th *thread) bool {
+func (n *Node) handleCall(th *thread) bool {
 	k := th.k
 	n.layout.forget()
 	if k.Call.NR == unix.SYS_SETRLIMIT || k.Call.NR == unix.SYS_PRLIMIT64 {
 		n.paging.noteChange() // Linux is told of some of them, and not by a call
 	}
-	if n.falls(th) {
+	if n.goesDownBefore(th) {
 		return false
 	}
 	if e := n.vary(th); e != 0 {
@@ -108,7 +108,7 @@ func (n *Node) call(th *thread) bool {
 		k.Park()
 		return false
 	case kernel.OpNative:
-		return n.native(th)
+		return n.runNative(th)
 	case kernel.OpYield:
 		if n.finish(th, r.Value) {
 			n.requeue(th)
@@ -134,8 +134,8 @@ func (n *Node) call(th *thread) bool {
 	panic(toolError{fmt.Errorf("%s: handler returned op %d", callName(k.Call.NR), r.Op)})
 }
 
-// native lets Linux run the call as it stands.
-func (n *Node) native(th *thread) bool {
+// runNative lets Linux run the call as it stands.
+func (n *Node) runNative(th *thread) bool {
 	k := th.k
 	n.paging.noteCall(k.Call.NR, k.Call.Args[:])
 	n.holdMapped(th)
@@ -175,9 +175,9 @@ func (n *Node) native(th *thread) bool {
 	return true
 }
 
-// realSignal handles a signal that Linux itself raised in th: a fault, a trapped
+// handleSignal handles a signal that Linux itself raised in th: a fault, a trapped
 // instruction, or the watchdog's SIGSTOP.
-func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
+func (n *Node) handleSignal(th *thread, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
@@ -196,7 +196,7 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 		return n.fault(th, sig)
 	case unix.SIGSYS:
 		if nr, arch, ok := th.tr.DeniedCall(); ok {
-			return n.unstopped(th, nr, arch)
+			return n.handleDeniedCall(th, nr, arch)
 		}
 		return n.fault(th, sig)
 	case unix.SIGTRAP:
@@ -218,13 +218,13 @@ func (n *Node) realSignal(th *thread, sig unix.Signal) bool {
 	panic(toolError{fmt.Errorf("thread %d: signal %v from outside", th.k.TID, sig)})
 }
 
-// unstopped is a call that raised SIGSYS instead of a stop. One of a 32-bit or an x32 program is
-// refused: Linux may be built without the latter, and most are. One that is refused unseen comes
-// here where the program's own filter may want to know of it.
-func (n *Node) unstopped(th *thread, nr int, arch uint32) bool {
+// handleDeniedCall is a call that raised SIGSYS instead of a stop. One of a 32-bit or an x32
+// program is refused: Linux may be built without the latter, and most are. One that is refused
+// unseen comes here where the program's own filter may want to know of it.
+func (n *Node) handleDeniedCall(th *thread, nr int, arch uint32) bool {
 	n.step.makes(-1)
 	n.watch.Called()
-	n.pass(th, kernel.CallCost)
+	n.spendTime(th, kernel.CallCost)
 	if th.k.Seccomp.Mode != seccomp.None {
 		n.keepAction(th, unix.SIGSYS)
 		th.k.Call = kernel.Call{NR: nr, Args: th.tr.StandAtDenied(arch)}

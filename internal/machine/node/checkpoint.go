@@ -63,7 +63,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable, th.k.TID)
 		}
 	}
-	n.enter()
+	n.showFiles()
 	n.captureFiles()
 	procs := n.processes()
 	for _, p := range procs {
@@ -334,7 +334,7 @@ func (n *Node) Close() (err error) {
 
 // leave ends the node's processes, and gives up what it holds of the host's besides its home.
 func (n *Node) leave() error {
-	n.letGo(nil)
+	n.closeHeld(nil)
 	n.hideFiles()
 	n.paging.stopFollowing()
 	procs := map[*tracee.Process][]*tracee.Thread{}

@@ -40,15 +40,15 @@ type pace struct {
 	trapped uint64
 }
 
-// pass lets th use up d of the node's time.
-func (n *Node) pass(th *thread, d ariadne.Time) {
+// spendTime lets th use up d of the node's time.
+func (n *Node) spendTime(th *thread, d ariadne.Time) {
 	now := n.k.Now + d
 	if t := n.k.NextTimer(false); t != nil && now >= t.When && n.room(t) > 0 {
 		n.step.stood++
 		now = max(n.k.Now, t.When-1)
 	}
 	n.k.Now = now
-	n.expire(th)
+	n.expirePassed(th)
 }
 
 // room is how many times more the clock may stand below a timer.
@@ -59,10 +59,10 @@ func (n *Node) room(t *kernel.Timer) int {
 	return patience - n.step.stood
 }
 
-// expire expires what the clock has passed. Others that can run then have their turn
+// expirePassed expires what the clock has passed. Others that can run then have their turn
 // before th goes on, as they would on another processor.
-func (n *Node) expire(th *thread) {
-	if !n.due() {
+func (n *Node) expirePassed(th *thread) {
+	if !n.hasDueTimer() {
 		return
 	}
 	n.fireDue(n.k.Now)
@@ -71,8 +71,8 @@ func (n *Node) expire(th *thread) {
 	}
 }
 
-// due reports whether the clock has passed a timer.
-func (n *Node) due() bool {
+// hasDueTimer reports whether the clock has passed a timer.
+func (n *Node) hasDueTimer() bool {
 	t, s := n.k.NextTimer(false), n.k.NextSilent()
 	return t != nil && t.When <= n.k.Now || s != nil && s.When.Add(oversleep) <= n.k.Now
 }
@@ -106,7 +106,7 @@ func (n *Node) resetReads() {
 // passTrapped lets th use up the time of a read that has to be trapped.
 func (n *Node) passTrapped(th *thread) {
 	was := n.home.clock.Reads()
-	n.pass(th, kernel.ClockCost<<n.home.clock.Trapped())
+	n.spendTime(th, kernel.ClockCost<<n.home.clock.Trapped())
 	n.step.trapped += n.home.clock.Reads() - was
 }
 

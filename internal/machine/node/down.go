@@ -45,8 +45,8 @@ type fate struct {
 	left     int                   // images of the disk that are no alternatives
 }
 
-// fateOf is that of a step that begins with an input.
-func (n *Node) fateOf(in *ariadne.Input) fate {
+// newFate is that of a step that begins with an input.
+func (n *Node) newFate(in *ariadne.Input) fate {
 	f := fate{drawn: in.Draw != nil, since: lossPoint{log: n.k.Files.Log}}
 	if n.disk != nil {
 		f.looks = map[ariadne.Look]bool{}
@@ -54,16 +54,16 @@ func (n *Node) fateOf(in *ariadne.Input) fate {
 	return f
 }
 
-// meetFate takes the node down, if something does so in the step.
-func (n *Node) meetFate() {
+// takeDownIfDue takes the node down, if something does so in the step.
+func (n *Node) takeDownIfDue() {
 	if n.step.outage != nil {
-		n.fall(*n.step.outage)
+		n.takeDown(*n.step.outage)
 	}
 }
 
-// tellFate has the output of a step that ends say what has taken the node down, and what that has
+// reportFate has the output of a step that ends say what has taken the node down, and what that has
 // left.
-func (n *Node) tellFate(out *ariadne.Output) {
+func (n *Node) reportFate(out *ariadne.Output) {
 	f := &n.step.fate
 	if out.Down, out.Back = f.down, f.back; f.down == ariadne.Up || f.down == ariadne.Paused {
 		return
@@ -75,12 +75,12 @@ func (n *Node) tellFate(out *ariadne.Output) {
 	}
 }
 
-// falls enters the call at whose entry th stands as a place of the step, if the node may go down
-// there, and reports whether it does. It is one where something that others can see, or that
-// stays, has happened since the last such place, or the beginning of the step. A pause may also be
-// where nothing has happened yet but that the program has made up its mind; a step has one. So may
-// its clock be set there, or the process be killed whose call it is.
-func (n *Node) falls(th *thread) bool {
+// goesDownBefore enters the call at whose entry th stands as a place of the step, if the node may
+// go down there, and reports whether it does. It is one where something that others can see, or
+// that stays, has happened since the last such place, or the beginning of the step. A pause may
+// also be where nothing has happened yet but that the program has made up its mind; a step has one.
+// So may its clock be set there, or the process be killed whose call it is.
+func (n *Node) goesDownBefore(th *thread) bool {
 	if th.k.Call.Passed || n.cfg.Faults.Within == nil && !n.cfg.Faults.Kill.May || n.step.down == ariadne.Paused {
 		return false
 	}
@@ -123,7 +123,7 @@ func (n *Node) falls(th *thread) bool {
 	if taken == "" {
 		return false
 	}
-	n.happens(taken)
+	n.applyAlternative(taken)
 	if n.step.outage != nil || th.k.Proc.Dead {
 		return true
 	}
@@ -162,11 +162,11 @@ func (n *Node) hearStaying() {
 	}
 }
 
-// happens has an alternative happen that is a fault.
-func (n *Node) happens(alternative string) {
+// applyAlternative has an alternative happen that is a fault.
+func (n *Node) applyAlternative(alternative string) {
 	f, err := ariadne.ParseNodeFault(alternative)
 	must(err)
-	n.befall(f)
+	n.applyFault(f)
 }
 
 // strikes are what the kinds of faults do to a node, each from the file of its kind.
@@ -177,8 +177,8 @@ func strikesBy[F ariadne.NodeFault](kind string, strike func(n *Node, f F)) {
 	strikes[kind] = func(n *Node, f ariadne.NodeFault) { strike(n, f.(F)) }
 }
 
-// befall has a fault happen to the node.
-func (n *Node) befall(f ariadne.NodeFault) {
+// applyFault has a fault happen to the node.
+func (n *Node) applyFault(f ariadne.NodeFault) {
 	strike := strikes[f.Kind()]
 	if strike == nil {
 		must(fmt.Errorf("nothing is known of faults of kind %s", f.Kind()))
@@ -202,8 +202,8 @@ func (n *Node) pause(o ariadne.Outage) {
 	n.fireDue(n.k.Now)
 }
 
-// fall takes the node down.
-func (n *Node) fall(o ariadne.Outage) {
+// takeDown takes the node down.
+func (n *Node) takeDown(o ariadne.Outage) {
 	k := n.k
 	if k.Files.Logs && o.Down == ariadne.PowerLost {
 		sys.EnterStores(k)
@@ -299,7 +299,7 @@ func (n *Node) keepDisk() {
 	}
 	maps.Copy(files.Dirty, files.Mapped)
 	clear(files.Mapped)
-	n.letGo(nil)
+	n.closeHeld(nil)
 	n.captureFiles()
 	onDisk, sizes := map[inode.Key]bool{}, map[inode.Key]int64{}
 	for _, f := range n.files.Files() {

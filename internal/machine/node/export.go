@@ -26,7 +26,7 @@ func (n *Node) Export(dir string) (err error) {
 	if n.home.treeFD == nil {
 		return nil // it was never switched on
 	}
-	n.enter()
+	n.showFiles()
 	base, own := n.ownFiles()
 	for _, d := range own {
 		if d == ".ariadne" || strings.HasPrefix(d, ".ariadne/") {

@@ -34,8 +34,8 @@ type versions struct {
 	orphans sharedMemory
 }
 
-// enter makes the tree show n's files.
-func (n *Node) enter() {
+// showFiles makes the tree show n's files.
+func (n *Node) showFiles() {
 	h := n.home
 	if h.shows == n {
 		return

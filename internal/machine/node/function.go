@@ -51,7 +51,7 @@ func (n *Node) atBreak(th *thread) bool {
 	}
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
-	n.arrived(th, &b)
+	n.exposeAtBreak(th, &b)
 	f := &n.cfg.Faults.Fail
 	if b.Function != "" && f.On("") && n.mayFail(k) {
 		if what := n.take(th, b.Function+"()", "", n.functions[b.Function]); what != "" {

@@ -114,8 +114,8 @@ type looked struct {
 
 func (l looked) equal(m looked) bool { return l.is == m.is && slices.Equal(l.values, m.values) }
 
-// gets notes a message that the node gets.
-func (n *Node) gets(m *ariadne.Message) { n.given += int64(len(m.Data)) }
+// countDelivered notes a message that the node gets.
+func (n *Node) countDelivered(m *ariadne.Message) { n.given += int64(len(m.Data)) }
 
 // growth is what was seen of a process so far.
 type growth struct {
@@ -124,9 +124,9 @@ type growth struct {
 	told                [2]bool
 }
 
-// grow looks at how much the node's processes have at the end of a step, and exposes which has too
-// much.
-func (n *Node) grow() {
+// exposeGrowth looks at how much the node's processes have at the end of a step, and exposes which
+// has too much.
+func (n *Node) exposeGrowth() {
 	bounds := n.cfg.Growth
 	if bounds == nil || n.step.over() {
 		return

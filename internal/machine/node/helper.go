@@ -34,7 +34,7 @@ type helped struct {
 // askHelpers runs the helpers of the node, which is at the end of a step, in order; the results are
 // by their places in Spec.Looks.
 func (n *Node) askHelpers() map[int]helped {
-	if n.checks() || n.alive() == 0 {
+	if n.isChecking() || n.alive() == 0 {
 		return nil
 	}
 	var helpers []int
@@ -52,7 +52,7 @@ func (n *Node) askHelpers() map[int]helped {
 	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
 	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
 	found, more, err := n.askCopies(helpers)
-	n.enter()
+	n.showFiles()
 	n.home.clearArea()
 	k.Out, k.Told, k.Exits, k.Refusals = messages, told, exits, append(refusals, more...)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
@@ -92,7 +92,7 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	n.RecordCalls(false)
 	n.step = step{course: ariadne.NewCourse(&ariadne.Input{})}
 	n.step.disturb()
-	n.enter()
+	n.showFiles()
 	n.watch = watchdog.Start(n.cfg.Limits.Divergence, n.k.MemTotal(), n.interrupted)
 	n.watch.Begin()
 	defer n.watch.End()

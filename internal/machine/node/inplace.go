@@ -325,7 +325,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	}
 	s := c.state.Copy()
 	if !n.showsFilesOf(s) {
-		n.letGo(nil)
+		n.closeHeld(nil)
 		n.hideFiles()
 	}
 	threads := threadsOf(s)

@@ -31,7 +31,7 @@ func (n *Node) Look() (v *inspect.View, err error) {
 		v.Timers = append(v.Timers, inspect.Timer{At: t.When, Of: ended(t.Exp), Silent: t.Silent})
 	}
 	if n.home.tree != nil || len(n.threads) > 0 { // else its files cannot be reached
-		n.enter()
+		n.showFiles()
 		n.captureFiles()
 		for _, f := range n.files.List() {
 			v.Files = append(v.Files, inspect.File(f))
@@ -188,7 +188,7 @@ func (n *Node) ReadFile(name string, offset int64, b []byte) (read int, err erro
 	if n.home.treeFD == nil {
 		return 0, errors.New("the machine was not switched on")
 	}
-	n.enter()
+	n.showFiles()
 	base, _ := n.ownFiles()
 	root, err := os.OpenRoot(base)
 	if err != nil {

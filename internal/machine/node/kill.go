@@ -90,9 +90,9 @@ func (n *Node) kill(name string) {
 	}
 }
 
-// forgive takes out the ends of the node's commands that are not its own doing: a shell has passed
-// on that of what was killed.
-func (n *Node) forgive() {
+// dropKilledEnds takes out the ends of the node's commands that are not its own doing: a shell has
+// passed on that of what was killed.
+func (n *Node) dropKilledEnds() {
 	if !n.lost {
 		return
 	}

@@ -20,8 +20,8 @@ import (
 // A process of a node ends when the node layer ends it. One that is gone otherwise was
 // killed from outside, and what it was asked to do failed for no reason of its own.
 
-// killed is killed, but for a process of n that used too much memory.
-func (n *Node) killed(err error, threads []*tracee.Thread) error {
+// explainKilled is killed, but for a process of n that used too much memory.
+func (n *Node) explainKilled(err error, threads []*tracee.Thread) error {
 	if n.watch != nil {
 		if why := n.watch.Swollen(); why != "" {
 			return &ariadne.KilledError{Err: errors.New(why)}

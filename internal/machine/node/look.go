@@ -23,8 +23,8 @@ import (
 // mostContent is how much of a file is read.
 const mostContent = 64 << 10
 
-// look exposes what has changed in files and variables since the last step.
-func (n *Node) look() {
+// exposeLooks exposes what has changed in files and variables since the last step.
+func (n *Node) exposeLooks() {
 	files, probing := n.cfg.Looks, n.probing
 	if files != nil && n.home.view != nil && n.alive() > 0 {
 		asked := n.askHelpers()
@@ -37,7 +37,7 @@ func (n *Node) look() {
 			if f.Command != nil {
 				if asked[i].ended {
 					now = exposed(f, asked[i].text)
-					n.heard(i, f)
+					n.exposeWellEnded(i, f)
 				}
 			} else if content, ok := n.readOwn(f.File); ok {
 				now = exposed(f, content)
@@ -56,8 +56,8 @@ func (n *Node) look() {
 	}
 }
 
-// heard says of a command, once, that it has ended well.
-func (n *Node) heard(i int, l *config.Look) {
+// exposeWellEnded says of a command, once, that it has ended well.
+func (n *Node) exposeWellEnded(i int, l *config.Look) {
 	if n.anotherLook(len(n.cfg.Looks)+len(n.cfg.Probes)+i, looked{is: true}) {
 		n.k.Notice(0, l.What())
 	}

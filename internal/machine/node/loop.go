@@ -40,7 +40,7 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 	case k.Call.InCall:
-		if !n.call(th) {
+		if !n.handleCall(th) {
 			return
 		}
 	case !n.deliverSignals(th):
@@ -59,7 +59,7 @@ func (n *Node) runThread(th *thread) {
 		n.watch.Stopped()
 		n.takeClock(th)
 		asked, woken := n.home.clock.Asked(), n.k.Woken
-		if !n.stop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
+		if !n.handleStop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
 			return
 		}
 		if asked && n.k.HasReady() {

@@ -41,7 +41,7 @@ func (n *Node) holdMapped(th *thread) {
 		return
 	}
 	if len(n.held.files) >= max(heldMost, n.held.most) {
-		n.letGo(n.mappedShared())
+		n.closeHeld(n.mappedShared())
 		n.held.most = 2 * len(n.held.files)
 	}
 	fd, e := th.HostFD(int(int32(a[4])))
@@ -63,8 +63,8 @@ func openAgain(fd int) (*os.File, error) {
 	return filetree.Open(fmt.Sprintf("/proc/self/fd/%d", fd))
 }
 
-// letGo closes the files that are held, but for those that are mapped.
-func (n *Node) letGo(mapped map[segment]bool) {
+// closeHeld closes the files that are held, but for those that are mapped.
+func (n *Node) closeHeld(mapped map[segment]bool) {
 	for key, f := range n.held.files {
 		if !mapped[segmentOf(key)] {
 			f.Close()
@@ -79,7 +79,7 @@ func (n *Node) adoptMapped() {
 		return
 	}
 	mapped := n.mappedShared()
-	n.letGo(mapped)
+	n.closeHeld(mapped)
 	for key, f := range n.held.files {
 		delete(n.held.files, key)
 		var st unix.Stat_t

@@ -124,7 +124,7 @@ func recoverTool(n *Node, err *error) {
 				threads = append(threads, th.tr)
 			}
 		}
-		*err = fmt.Errorf("node %s: %w", n.cfg.Name, n.killed(e.error, threads))
+		*err = fmt.Errorf("node %s: %w", n.cfg.Name, n.explainKilled(e.error, threads))
 	default:
 		panic(e)
 	}

@@ -18,7 +18,7 @@ import (
 // output collects what the step did.
 func (n *Node) output() ariadne.Output {
 	k := n.k
-	n.listen()
+	n.hearLines()
 	done, ended := n.done()
 	out := ariadne.Output{
 		Messages: k.Out, Logs: k.Logs, Exposures: k.Exposures, Notices: k.Notices, Exits: k.Exits,
@@ -42,7 +42,7 @@ func (n *Node) output() ariadne.Output {
 		processes := n.victims()
 		out.Processes = &processes
 	}
-	n.tellFate(&out)
+	n.reportFate(&out)
 	out.Looks = n.lookedAt()
 	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil
 	slices.SortFunc(out.Refusals, func(a, b ariadne.Refusal) int {

@@ -35,8 +35,8 @@ const (
 	vainCalls = 1 << 20
 )
 
-// asked counts what a thread's call has asked in vain; v is its result.
-func (n *Node) asked(k *kernel.Thread, v int64) {
+// countAsking counts what a thread's call has asked in vain; v is its result.
+func (n *Node) countAsking(k *kernel.Thread, v int64) {
 	q := sys.Of(k.Call.NR).Asks
 	again := v == -int64(unix.EAGAIN) || v == -int64(unix.EALREADY)
 	switch {

@@ -50,7 +50,7 @@ func (th *thread) LosesPower(file string) bool {
 	if taken == "" {
 		return false
 	}
-	n.happens(taken)
+	n.applyAlternative(taken)
 	return true
 }
 
@@ -78,7 +78,7 @@ func (n *Node) losePower() {
 			n.foresee(l, others, which)
 		}
 	}
-	n.comeTo(l, which)
+	n.comeToImage(l, which)
 }
 
 // loss is one of power: what it may leave.
@@ -87,8 +87,8 @@ type loss struct {
 	images *disk.Images
 }
 
-// comeTo leaves on the disks what is in an image, and says what that is.
-func (n *Node) comeTo(l *loss, which int) {
+// comeToImage leaves on the disks what is in an image, and says what that is.
+func (n *Node) comeToImage(l *loss, which int) {
 	n.step.lost = l.images.Words(which)
 	n.step.left = l.images.LeftOut()
 	if len(l.images.Lost) > 0 {
@@ -118,7 +118,7 @@ func (n *Node) foresee(l *loss, others []string, asked int) {
 		if i+1 == asked {
 			continue
 		}
-		n.comeTo(l, i+1)
+		n.comeToImage(l, i+1)
 		n.step.ways = append(n.step.ways, otherwise{taken, n.step.content, n.step.lost, n.disk})
 		must(n.home.tree.Restore(then))
 		n.files, k.Files = then, before.Copy().Files

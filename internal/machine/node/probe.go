@@ -152,11 +152,11 @@ func (n *Node) probe(th *thread, r *codeRange) {
 			n.k.Notice(th.k.Proc.PID, q.What())
 		}
 	}
-	n.rests(th, r, &found)
+	n.findVariables(th, r, &found)
 }
 
-// rests notes the variables of a program file that is mapped somewhere.
-func (n *Node) rests(th *thread, r *codeRange, found *probed) {
+// findVariables notes the variables of a program file that is mapped somewhere.
+func (n *Node) findVariables(th *thread, r *codeRange, found *probed) {
 	bias, ok := found.bias(r)
 	for _, i := range found.variables {
 		p, q := th.k.Proc, &n.probing.probes[n.probing.site(i).Query]
@@ -177,8 +177,8 @@ func (n *Node) expose(th *thread, name string, values []string) {
 	n.k.Expose(th.k.Proc.PID, ariadne.Exposure{Name: name, Values: values})
 }
 
-// arrived says what functions expose at whose breakpoint a thread stands.
-func (n *Node) arrived(th *thread, b *kernel.Break) {
+// exposeAtBreak says what functions expose at whose breakpoint a thread stands.
+func (n *Node) exposeAtBreak(th *thread, b *kernel.Break) {
 	for _, i := range b.Sites {
 		site := n.probing.site(i)
 		q := &n.probing.probes[site.Query]
@@ -192,7 +192,7 @@ func (n *Node) arrived(th *thread, b *kernel.Break) {
 		}
 	}
 	if b.Behind {
-		n.behind(th, b)
+		n.exposeReturned(th, b)
 	}
 }
 
@@ -246,9 +246,9 @@ func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) 
 	p.Followed = append(p.Followed, c)
 }
 
-// behind says what functions expose that have ended by a jump to another one, which has returned
-// just now.
-func (n *Node) behind(th *thread, b *kernel.Break) {
+// exposeReturned says what functions expose that have ended by a jump to another one, which has
+// returned just now.
+func (n *Node) exposeReturned(th *thread, b *kernel.Break) {
 	p, m := th.k.Proc, stopped{th}
 	for i := 0; i < len(p.Followed); i++ {
 		c := p.Followed[i]

@@ -16,7 +16,7 @@ func (n *Node) finish(th *thread, v int64) bool {
 		n.checkBusy(th)
 	}
 	n.record(th, v)
-	n.asked(th.k, v)
+	n.countAsking(th.k, v)
 	if e := kernel.Errno(-v); e == unix.ENFILE || e == unix.EMFILE {
 		n.blameHost(th, e)
 	}
@@ -42,7 +42,7 @@ func (n *Node) leaveCall(th *thread) bool {
 	saved := k.Wait.SavedMask
 	k.EndWait()
 	k.Call.InCall = false
-	n.expire(th) // it may have set a timer for a time that is past
+	n.expirePassed(th) // it may have set a timer for a time that is past
 	if saved != nil {
 		// It was not interrupted: what only its own mask let through goes on waiting.
 		k.M.SetSigMask(*saved)

@@ -59,7 +59,7 @@ func (n *Node) trap(th *thread, arch uint32, ip uint64, data int) bool {
 	must(th.tr.Return(int64(k.Call.NR)))
 	k.EndWait()
 	k.Call.InCall = false
-	n.expire(th)
+	n.expirePassed(th)
 	return n.deliver(th, info, nil) && n.deliverSignals(th)
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
 )
 
-// serve exposes at which TCP ports the node's programs take connections at the end of a step: now,
-// and before its last crash. A port that they close themselves is none.
-func (n *Node) serve() {
+// exposePorts exposes at which TCP ports the node's programs take connections at the end of a step:
+// now, and before its last crash. A port that they close themselves is none.
+func (n *Node) exposePorts() {
 	if n.cfg.Serves == nil || n.step.over() || n.alive() == 0 {
 		return
 	}

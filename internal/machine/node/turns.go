@@ -39,7 +39,7 @@ func (n *Node) nextTurn() *kernel.Thread {
 	if t == nil || !n.letsNow() {
 		return t
 	}
-	if first := n.other(t, "turn", ""); first != nil {
+	if first := n.otherThread(t, "turn", ""); first != nil {
 		n.k.MakeLate(t)
 		n.k.TakeReady(first)
 		return first
@@ -73,7 +73,7 @@ func (n *Node) overtakenBehind(th *thread) bool {
 
 // late enters a place at which th would go on, and reports whether another goes first.
 func (n *Node) late(th *thread, call, what string) bool {
-	n.step.first = n.other(th.k, call, what)
+	n.step.first = n.otherThread(th.k, call, what)
 	if n.step.first == nil {
 		return false
 	}
@@ -82,9 +82,9 @@ func (n *Node) late(th *thread, call, what string) bool {
 	return true
 }
 
-// other enters a place at which t would go on, if other threads are ready, and says which of
+// otherThread enters a place at which t would go on, if other threads are ready, and says which of
 // them goes first; nil: t does.
-func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
+func (n *Node) otherThread(t *kernel.Thread, where, what string) *kernel.Thread {
 	if dialog.Spared(n.k) {
 		return nil
 	}
@@ -110,4 +110,4 @@ func (n *Node) other(t *kernel.Thread, where, what string) *kernel.Thread {
 }
 
 // letsNow reports whether a thread may be late.
-func (n *Node) letsNow() bool { return n.cfg.Faults.Late && n.may(ariadne.ThreadLate) }
+func (n *Node) letsNow() bool { return n.cfg.Faults.Late && n.isPrecededFor(ariadne.ThreadLate) }

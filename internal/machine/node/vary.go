@@ -153,7 +153,7 @@ func (n *Node) take(th *thread, call, on string, others []string) string {
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
 	f := &n.cfg.Faults.Fail
-	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.may(ariadne.CallFails) && !dialog.Spared(n.k)
+	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.isPrecededFor(ariadne.CallFails) && !dialog.Spared(n.k)
 }
 
 // runs reports whether a thread runs the program of that name: its file's, or the one by which it
@@ -194,7 +194,7 @@ func (th *thread) Choose(question string, alternatives []string) int {
 // step.
 func (th *thread) Stall(file string) (length time.Duration, ok bool) {
 	n := th.n
-	if !n.cfg.Faults.Stall.On(file) || !n.may(ariadne.SyncStalls) || dialog.Spared(n.k) {
+	if !n.cfg.Faults.Stall.On(file) || !n.isPrecededFor(ariadne.SyncStalls) || dialog.Spared(n.k) {
 		return 0, false
 	}
 	taken := slices.Index(n.stalls, n.step.course.At(th.k.TID, callName(th.k.Call.NR)+"/disk", file, n.stalls))
