@@ -85,8 +85,9 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 		if !ok || len(p.pages[i])+len(fresh) > mostPages {
 			return 0, false
 		}
-		bytes += int64(len(fresh)) * pageSize
-		p.pages[i] = p.pages[i].merge(fresh)
+		var added int
+		p.pages[i], added = p.pages[i].merge(fresh, p.forks.known(i))
+		bytes += int64(added) * pageSize
 	}
 	return bytes, true
 }
@@ -134,27 +135,34 @@ func newPages(n int) []*[pageSize]byte {
 	return to
 }
 
-// merge returns the list with fresh pages in the place of old ones. A fresh page with the old
-// content becomes the old page, so that a comparison of pointers finds them equal.
-func (old pages) merge(fresh pages) pages {
+// merge returns the list with fresh pages in the place of old ones, and how many of these have new
+// content. A fresh page with the old content becomes the old page, so that a comparison of pointers
+// finds them equal. One with the content that it has in the fork, as far as that is known, is left
+// out.
+func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages, added int) {
 	if len(fresh) == 0 {
-		return old
+		return old, 0
 	}
-	all := make(pages, 0, len(old)+len(fresh))
+	all = make(pages, 0, len(old)+len(fresh))
 	for len(old) > 0 || len(fresh) > 0 {
-		switch {
-		case len(fresh) == 0 || len(old) > 0 && old[0].at < fresh[0].at:
+		if len(fresh) == 0 || old.first() < fresh[0].at {
 			all, old = append(all, old[0]), old[1:]
 			continue
-		case len(old) > 0 && old[0].at == fresh[0].at:
-			if *old[0].page == *fresh[0].page {
-				fresh[0].page = old[0].page
-			}
-			old = old[1:]
 		}
-		all, fresh = append(all, fresh[0]), fresh[1:]
+		f := fresh[0]
+		fresh = fresh[1:]
+		was, base := old.takeAt(f.at), fork[f.at]
+		switch {
+		case base != nil && *base == *f.page:
+			continue
+		case was != nil && *was == *f.page:
+			f.page = was
+		default:
+			added++
+		}
+		all = append(all, f)
 	}
-	return all
+	return all, added
 }
 
 // first is the address of the first page, or the highest one if the list is empty.
@@ -383,6 +391,14 @@ func (n *Node) pagesToRestore(i int, c *Checkpoint) (back pages, ok bool) {
 
 // mostRead is how many pages of a process forks keep after they were read.
 const mostRead = 512
+
+// known lists, by address, the pages of process i that were read before.
+func (f *forks) known(i int) map[uint64]*page {
+	if f.read == nil {
+		return nil
+	}
+	return f.read[i]
+}
 
 // pages returns pages of process i. Not ok: one of them is not there.
 func (f *forks) pages(i int, at []uint64) (all pages, ok bool) {
