@@ -1,6 +1,9 @@
 package disk
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Words say of an image what of the log is lost, operation by operation.
 func (i *Images) Words(n int) (lost []string) {
@@ -41,6 +44,11 @@ type Loss struct {
 	Op    int        // position in the log, from 0
 	All   bool       // nothing of it is there
 	Bytes [][2]int64 // of a write that is there in part: which bytes are not, from and to
+}
+
+// Equal reports whether two losses are the same.
+func (l Loss) Equal(o Loss) bool {
+	return l.Op == o.Op && l.All == o.All && (l.All || slices.Equal(l.Bytes, o.Bytes))
 }
 
 // Losses say of an image what of the log is lost, in order.

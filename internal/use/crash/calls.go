@@ -171,8 +171,7 @@ func (c *calls) left(a *Attempt) (*job, disk.Epoch, error) {
 	}
 	job := newJob(t, t.sum(), env)
 	if c.Tell {
-		told := oplog{ops: a.Log}
-		job.tell(told.tell(len(a.Log)-1, nil))
+		job.tell(&logged{newOplog(a.Log), len(a.Log) - 1, nil})
 	}
 	return job, epoch, nil
 }
@@ -220,7 +219,10 @@ func (c *calls) attempt(a *Attempt) error {
 func (c *calls) lose(a *Attempt) (all []lost, err error) {
 	o := c.Options
 	o.Log = a.Log
-	j := &judge{Options: o, start: c.start, epochs: epochs(a.Log), told: oplog{ops: a.Log}, killed: map[sum]bool{}}
+	j := &judge{Options: o, start: c.start, epochs: epochs(a.Log), killed: map[sum]bool{}}
+	if j.Tell {
+		j.told = newOplog(j.Log)
+	}
 	last := len(a.Log) - 1
 	for _, m := range c.Models {
 		if c.fails[m.String()] {

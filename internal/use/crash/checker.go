@@ -144,7 +144,7 @@ func (c *looker) check(ctx context.Context, work *job, w *watch) (v *verdict, d 
 	}
 	env := slices.Concat(c.env, work.env)
 	if work.log != nil {
-		if err := os.WriteFile(c.log, work.log, 0o600); err != nil {
+		if err := c.slot.putLog(c.log, work.log); err != nil {
 			return nil, d, err
 		}
 		env = append(env, "ARIADNE_LOG="+c.log)

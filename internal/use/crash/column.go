@@ -342,7 +342,7 @@ type job struct {
 	files sum // the tree's
 	sum   sum // of all that a checker sees
 	env   []string
-	log   []byte // what it is told, or nil
+	log   *logged // what it is told, or nil
 }
 
 // newJob is that of files, by their sum, for who is told of them in his environment.
@@ -353,13 +353,19 @@ func newJob(t *tree, files sum, env []string) *job {
 // known is what files are known by to who is told what was said of them.
 func known(files sum, env []string) sum { return sha256.Sum256(fmt.Appendf(files[:], "%q", env)) }
 
-// told is all that it is told, besides the files.
-func (w *job) told() string { return fmt.Sprintf("%q %v %s", w.env, w.log != nil, w.log) }
+// told tells it from other jobs of the same files.
+func (w *job) told() string {
+	b := fmt.Appendf(nil, "%q ", w.env)
+	if w.log != nil {
+		b = w.log.append(b)
+	}
+	return string(b)
+}
 
 // tell lets it be told what was done.
-func (w *job) tell(log []byte) {
+func (w *job) tell(log *logged) {
 	w.log = log
-	w.sum = sha256.Sum256(append(w.sum[:], log...))
+	w.sum = sha256.Sum256(log.append(w.sum[:]))
 }
 
 func (j *judge) known(files sum, at int) sum { return known(files, j.epochs[at].Env()) }
@@ -369,7 +375,7 @@ func (j *judge) known(files sum, at int) sum { return known(files, j.epochs[at].
 func (j *judge) job(t *tree, files sum, at int, lost func() []disk.Loss) *job {
 	w := newJob(t, files, j.epochs[at].Env())
 	if j.Tell {
-		w.tell(j.told.tell(at, lost()))
+		w.tell(&logged{j.told, at, lost()})
 	}
 	return w
 }

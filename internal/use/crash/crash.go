@@ -179,7 +179,7 @@ type judge struct {
 	Options
 	epochs   []disk.Epoch // behind each operation of the log
 	pointed  bool         // images are wanted where the program says so, alone
-	told     oplog
+	told     *oplog       // with Tell
 	checkers chan *looker // those that are free
 	start    *tree        // before the first operation
 	verdicts map[sum]*verdict
@@ -205,7 +205,10 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends
 // it returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)), formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log), told: oplog{ops: o.Log}}
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)), formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
+	if j.Tell {
+		j.told = newOplog(j.Log)
+	}
 	defer j.close()
 	if err := j.begin(ctx); err != nil {
 		return nil, err
@@ -301,7 +304,7 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	}
 	first := &job{tree: j.start}
 	if j.Tell {
-		first.log = []byte{}
+		first.log = &logged{j.told, -1, nil}
 	}
 	if v, err = j.check(ctx, first, unused); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -16,31 +17,48 @@ import (
 )
 
 // slot is a directory in which one image after the other lies. It costs as much to put the next one
-// there as it is different from the one before, besides a look at each file.
+// there as it is different from the one before, and as there are files that were opened since,
+// besides a look at each directory, link and device.
 //
 // What a checker has done to an image never gets into the next one. A file stays only if nobody can
 // have changed it: stat shows what it showed (but that it was read), and its inode was not opened
 // to be written (inotify, which tells of opening by whatever name), nor is it now (a lease can be
 // taken). Every other one is removed and written anew, and so are files that have several names.
-// Where any of this cannot be found out all are.
+// Where any of this cannot be found out all are. A file that nobody has opened or changed since it
+// was looked at is not looked at again.
 type slot struct {
-	dir    string
-	notify int // an inotify instance, or -1
-	root   *placed
-	// Of what is watched: the files, and those that may have been opened or changed since they were
-	// put there.
-	watched map[int32]*placed
-	lost    bool // not all is known of that
+	dir     string
+	notify  int // an inotify instance, or -1
+	root    *placed
+	log     *placed           // what the checker was told last, beside the directory; or nil
+	logged  *logged           // likewise
+	watched map[int32]*placed // the files of which inotify tells
+	lost    bool              // it has not told all
+	looks   int               // at files, since there is a slot
 }
 
 // placed is a file as it was put there.
 type placed struct {
-	of      *file
-	sum     statSum
-	names   map[string]*placed // of a directory
-	watch   int32              // or 0
-	opened  bool
-	changed bool
+	of    *file
+	sum   statSum
+	names map[string]*placed // of a directory
+	in    *placed            // the directory that it was put into, or nil
+	name  string             // there
+	// Of a directory: names that are looked at though they stand for the same in the next image.
+	suspects map[string]bool
+	watch    int32 // or 0
+	opened   bool  // it may have been since it was put there
+	changed  bool  // likewise: its data, its attributes or, of a directory, its names
+}
+
+// steady reports whether it stays as it is as long as inotify tells nothing of it.
+func (f *placed) steady() bool { return f.watch != 0 && f.of.regular() && len(f.of.links) <= 1 }
+
+// suspect has it looked at when the next image comes.
+func (f *placed) suspect() {
+	if f.in != nil {
+		f.in.suspects[f.name] = true
+	}
 }
 
 // statSum is what stat shows of a file that nobody has changed, and when it was read last.
@@ -66,7 +84,7 @@ func (p *slot) listen() {
 	if fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK); err == nil {
 		p.notify = fd
 	}
-	p.watched, p.lost = map[int32]*placed{}, false
+	p.watched, p.lost, p.log = map[int32]*placed{}, false, nil
 }
 
 // close lets go of what tells of files. Images may be put there all the same.
@@ -74,7 +92,7 @@ func (p *slot) close() {
 	if p.notify >= 0 {
 		unix.Close(p.notify)
 	}
-	p.notify, p.root = -1, nil
+	p.notify, p.root, p.log = -1, nil, nil
 }
 
 // put makes what lies in the directory an image.
@@ -92,7 +110,7 @@ func (p *slot) put(t *tree) error {
 
 // fill puts an image into the directory, which is empty.
 func (p *slot) fill(t *tree) error {
-	p.root = &placed{of: &file{attr: directory}}
+	p.root = newDirectory()
 	return p.update(t.find(home))
 }
 
@@ -113,9 +131,20 @@ func (p *slot) update(root *file) error {
 		p.root = nil
 		return err
 	}
-	p.forget()
+	u.forget()
 	return nil
 }
+
+// newDirectory is one that was made and has nothing in it yet.
+func newDirectory() *placed {
+	return &placed{of: &file{attr: directory}, names: map[string]*placed{}, suspects: map[string]bool{}}
+}
+
+// ofFiles are the events at which somebody opens a file or changes it.
+const ofFiles = unix.IN_OPEN | unix.IN_CLOSE_WRITE | unix.IN_MODIFY | unix.IN_ATTRIB
+
+// ofNames are the events at which the names in a directory change.
+const ofNames = unix.IN_CREATE | unix.IN_DELETE | unix.IN_MOVE
 
 // hear notes which files may have been opened or changed.
 func (p *slot) hear() {
@@ -135,35 +164,32 @@ func (p *slot) hear() {
 			p.lost = p.lost || e.Mask&unix.IN_Q_OVERFLOW != 0
 			if e.Mask&unix.IN_IGNORED != 0 { // it was removed
 				delete(p.watched, e.Wd)
-			} else if f := p.watched[e.Wd]; f != nil {
+			} else if f := p.watched[e.Wd]; f != nil && (e.Len == 0 || e.Mask&ofNames != 0) { // else it is told of a file in it
 				f.opened = f.opened || e.Mask&unix.IN_OPEN != 0
 				f.changed = f.changed || e.Mask&^(unix.IN_OPEN|unix.IN_ISDIR) != 0
+				f.suspect()
 			}
 		}
 	}
-}
-
-// forget lets go of what was heard of who puts files there.
-func (p *slot) forget() {
-	if p.notify < 0 {
-		return
-	}
-	p.hear()
-	var all func(f *placed)
-	all = func(f *placed) {
-		f.opened, f.changed = false, false
-		for _, g := range f.names {
-			all(g)
-		}
-	}
-	all(p.root)
 }
 
 // update puts an image in the place of the one before.
 type update struct {
 	*slot
 	written map[uint64]string // files that have several names, by one of them
-	done    int               // directories
+	touched []*placed         // what it has opened or changed
+}
+
+// forget lets go of what was heard of the update itself. The files that it has touched are looked
+// at once more, for somebody else may have opened them meanwhile.
+func (u *update) forget() {
+	if u.notify < 0 {
+		return
+	}
+	u.hear()
+	for _, f := range u.touched {
+		f.opened, f.changed = false, false
+	}
 }
 
 // kept reports whether a file is as it was put there: nobody has changed it, or can still do so.
@@ -172,6 +198,7 @@ func (p *slot) kept(name string, was *placed) (kept, read bool) {
 	if was == nil || was.changed {
 		return false, false
 	}
+	p.looks++
 	now, err := statOfFile(name)
 	if err != nil {
 		return false, false
@@ -230,7 +257,7 @@ func (u *update) file(name string, was *placed, f *file) (now *placed, err error
 		checker.Remove(name)
 	}
 	if first, ok := u.written[f.id]; ok {
-		return &placed{of: f}, os.Link(first, name)
+		return &placed{of: f}, os.Link(first, name) // never steady
 	}
 	if several {
 		u.written[f.id] = name
@@ -242,13 +269,13 @@ func (u *update) file(name string, was *placed, f *file) (now *placed, err error
 		if err := os.Mkdir(name, 0o700); err != nil {
 			return nil, err
 		}
-		now.of = &file{attr: directory}
+		now = newDirectory()
 		return now, u.directory(name, now, f)
 	case unix.S_IFLNK:
 		err = os.Symlink(f.target, name)
 	case unix.S_IFREG:
 		err = f.data.write(name, 0o600)
-		watched = unix.IN_OPEN | unix.IN_CLOSE_WRITE | unix.IN_MODIFY | unix.IN_ATTRIB
+		watched = ofFiles
 	default:
 		err = unix.Mknod(name, f.attr.Mode, int(f.attr.Rdev))
 	}
@@ -266,8 +293,15 @@ func (u *update) file(name string, was *placed, f *file) (now *placed, err error
 
 // directory makes a directory, which is there, one of the image, with all that is in it.
 func (u *update) directory(name string, was *placed, f *file) error {
-	if err := os.Chmod(name, 0o700); err != nil {
+	u.looks++
+	there, err := statOfFile(name)
+	if err != nil {
 		return err
+	}
+	if there.mode&0o700 != 0o700 {
+		if err := os.Chmod(name, 0o700); err != nil {
+			return err
+		}
 	}
 	if was.changed || !maps.Equal(was.of.xattrs, f.xattrs) {
 		if err := removeXattrs(name); err != nil {
@@ -277,30 +311,76 @@ func (u *update) directory(name string, was *placed, f *file) error {
 			return err
 		}
 	}
-	there, err := namesIn(name)
+	// who makes or removes a name changes both times, also of a directory of which inotify does not
+	// tell
+	same := !was.changed && there.modify == was.sum.modify && there.change == was.sum.change
+	names, err := u.names(name, was, f, same)
 	if err != nil {
 		return err
 	}
-	for _, n := range there {
-		if f.names.get(n) == nil || was.names[n] == nil {
-			checker.Remove(filepath.Join(name, n))
-		}
-	}
-	names := make(map[string]*placed, f.names.len())
-	for n, child := range f.names.each() {
-		if names[n], err = u.file(filepath.Join(name, n), was.names[n], child); err != nil {
+	for _, n := range names {
+		if err := u.entry(name, n, was, f.names.get(n)); err != nil {
 			return err
 		}
 	}
-	was.names = names
-	if err := u.settle(name, was, f); err != nil {
+	if now, err := statOfFile(name); err != nil {
 		return err
+	} else if was.of != f || was.changed || now != was.sum {
+		if err := u.settle(name, was, f); err != nil {
+			return err
+		}
 	}
 	if was.watch == 0 {
-		u.watch(name, was, unix.IN_ATTRIB|unix.IN_ONLYDIR)
+		u.watch(name, was, unix.IN_ATTRIB|ofNames|unix.IN_ONLYDIR)
+	}
+	return nil
+}
+
+// names are those in a directory that are to be looked at. If it has the same ones as it was left
+// with, these are such as do not stand for the same in the next image, and suspects.
+func (u *update) names(name string, was *placed, f *file, same bool) (names []string, err error) {
+	look := maps.Clone(was.suspects)
+	if same {
+		differing(was.of.names, f.names, func(n string, _, _ *file) { look[n] = true })
+		return slices.Sorted(maps.Keys(look)), nil
+	}
+	there, err := namesIn(name)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range there {
+		look[n] = true
+	}
+	for n := range f.names.each() {
+		look[n] = true
+	}
+	return slices.Sorted(maps.Keys(look)), nil
+}
+
+// entry makes what a name in a directory stands for a file of the image, or removes it.
+func (u *update) entry(dir, name string, in *placed, f *file) (err error) {
+	at, was, touched := filepath.Join(dir, name), in.names[name], len(u.touched)
+	if f == nil || was == nil {
+		checker.Remove(at)
+	}
+	if f == nil {
+		delete(in.names, name)
+		delete(in.suspects, name)
+		return nil
+	}
+	now, err := u.file(at, was, f)
+	if err != nil {
+		return err
+	}
+	now.in, now.name = in, name
+	in.names[name] = now
+	if now.steady() && len(u.touched) == touched {
+		delete(in.suspects, name)
+	} else {
+		now.suspect()
 	}
 	// what is heard of this does not count, but would come to be too much
-	if u.done++; u.done%64 == 0 && u.notify >= 0 {
+	if u.notify >= 0 && len(u.touched)/512 != touched/512 {
 		u.hear()
 	}
 	return nil
@@ -329,18 +409,19 @@ func (u *update) settle(name string, now *placed, f *file) (err error) {
 	}
 	now.of = f
 	now.sum, err = statOfFile(name)
+	u.touched = append(u.touched, now)
 	return err
 }
 
 // watch has it told what happens to a file. A file of which nobody can tell is written anew each
 // time.
-func (u *update) watch(name string, f *placed, what uint32) {
-	if u.notify < 0 {
+func (p *slot) watch(name string, f *placed, what uint32) {
+	if p.notify < 0 {
 		return
 	}
-	if wd, err := unix.InotifyAddWatch(u.notify, name, what|unix.IN_DONT_FOLLOW); err == nil {
+	if wd, err := unix.InotifyAddWatch(p.notify, name, what|unix.IN_DONT_FOLLOW); err == nil {
 		f.watch = int32(wd)
-		u.watched[f.watch] = f
+		p.watched[f.watch] = f
 	}
 }
 

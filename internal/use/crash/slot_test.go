@@ -299,6 +299,18 @@ func inodes(t *testing.T, dir string) map[string]uint64 {
 	return all
 }
 
+// written is how many bytes this process has written so far.
+func written(t *testing.T) (n int64) {
+	b, err := os.ReadFile("/proc/self/io")
+	if err != nil {
+		t.Skip(err)
+	}
+	if _, err := fmt.Sscanf(string(b[bytes.Index(b, []byte("wchar:")):]), "wchar: %d", &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
 // TestSlotCost: the next image costs no more calls than there are files, and writes no more than is
 // different.
 func TestSlotCost(t *testing.T) {
@@ -316,27 +328,68 @@ func TestSlotCost(t *testing.T) {
 	dir := t.TempDir()
 	s := newSlot(dir)
 	defer s.close()
-	written := func() (n int64) {
-		b, err := os.ReadFile("/proc/self/io")
-		if err != nil {
-			t.Skip(err)
-		}
-		if _, err := fmt.Sscanf(string(b[bytes.Index(b, []byte("wchar:")):]), "wchar: %d", &n); err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
 	for round := range 5 {
-		before := written()
+		before := written(t)
 		if err := s.put(images[round%2]); err != nil {
 			t.Fatal(err)
 		}
-		if n := written() - before; round > 0 && n > 4*chunkSize {
+		if n := written(t) - before; round > 0 && n > 4*chunkSize {
 			t.Errorf("round %d: %d bytes were written for one that is different in 3", round, n)
 		}
 		// as a checker does
 		if b, err := os.ReadFile(filepath.Join(dir, "large")); err != nil || len(b) != size {
 			t.Fatal(len(b), err)
 		}
+	}
+}
+
+// TestSlotLooks: the next image costs as many looks at files however many there are that nobody has
+// opened, and one for each that somebody has.
+func TestSlotLooks(t *testing.T) {
+	const opened = 3
+	looks := map[int]int{}
+	for _, files := range []int{10, 1000} {
+		root, node, sub := draftDirectory(), draftDirectory(), draftDirectory()
+		root.names[home[1:]], node.names["sub"] = node, sub
+		for i := range files {
+			d := []*draft{node, sub}[i%2]
+			d.names[fmt.Sprint("f", i)] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent(fmt.Append(nil, i))}}
+		}
+		images := []*tree{newTree(root)}
+		e := images[0].edit()
+		e.unlink(images[0].find(home+"/sub").id, "f1")
+		images = append(images, &tree{root: e.done()})
+		dir, alone := t.TempDir(), t.TempDir()
+		s := newSlot(dir)
+		defer s.close()
+		for round := range 6 {
+			before := s.looks
+			if err := s.put(images[round%2]); err != nil {
+				t.Fatal(err)
+			}
+			if s.notify < 0 {
+				t.Skip("nobody tells of files here")
+			}
+			if looks[files] = s.looks - before; round >= 2 && looks[files] > 2*opened+8 {
+				t.Errorf("%d files, round %d: %d looks, for images that differ in one file", files, round, looks[files])
+			}
+			for i := range opened { // as a checker does
+				if _, err := os.ReadFile(filepath.Join(dir, fmt.Sprint("f", 2*i))); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := s.put(images[0]); err != nil {
+			t.Fatal(err)
+		}
+		if err := newSlot(alone).fill(images[0]); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := shown(t, dir), shown(t, alone); !slices.Equal(got, want) {
+			t.Errorf("%d files: there is\n%s\nwant\n%s", files, strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+	}
+	if looks[10] != looks[1000] {
+		t.Errorf("among 10 files %d looks, among 1000 %d", looks[10], looks[1000])
 	}
 }
