@@ -85,37 +85,17 @@ func (n *Node) goesDownBefore(th *thread) bool {
 		return false
 	}
 	on, sight := sys.Visible(th.k)
-	if sight == sys.NotSeen {
-		return false
+	var alternatives []string
+	if sight.Has(sys.SeenAfterCrash | sys.SeenWhenOff) {
+		alternatives = n.outagesAt(on, sight)
 	}
-	sys.EnterStores(n.k)
-	n.hearStaying()
-	before := n.step.seen
-	if on == dialog.Path {
-		before = sys.Seen
-	} else {
-		n.step.seen = max(n.step.seen, sight)
-	}
-	alternatives := n.outages
-	if before < sys.Seen || sight < sys.Seen {
-		stored := before == sys.NotSeen && n.stored()
-		alternatives = n.among(func(f ariadne.NodeFault) bool {
-			switch ariadne.OutageOf(f).Down {
-			case ariadne.PowerLost:
-				return before != sys.NotSeen || stored
-			case ariadne.Stopped:
-				return before != sys.NotSeen
-			case ariadne.Crashed:
-				return before >= sys.Seen && sight >= sys.Seen
-			}
-			return sight >= sys.Seen
-		})
-	}
-	if sight == sys.Seen {
+	if sight.Has(sys.SeenByProcesses) {
 		alternatives = append(slices.Clip(alternatives), n.killing(th)...)
 	}
 	alternatives = n.possibleNow(alternatives)
-	n.step.since = lossPoint{seen: true}
+	if sight.Has(sys.SeenWhenOff) {
+		n.step.since = lossPoint{seen: true}
+	}
 	if len(alternatives) == 0 || dialog.Spared(n.k) {
 		return false
 	}
@@ -131,6 +111,34 @@ func (n *Node) goesDownBefore(th *thread) bool {
 		th.used = max(th.used, slice)
 	}
 	return false
+}
+
+// outagesAt are the faults of the whole node that may happen before a call, as alternatives: those
+// for which it makes a difference what has happened in the step, and that the call comes next.
+func (n *Node) outagesAt(on string, sight sys.Sight) []string {
+	sys.EnterStores(n.k)
+	n.hearStaying()
+	before := n.step.seen
+	if on == dialog.Path {
+		before = sys.Seen
+	} else {
+		n.step.seen |= sight
+	}
+	if before == sys.Seen && sight == sys.Seen {
+		return n.outages
+	}
+	stored := before == sys.NotSeen && n.stored()
+	return n.among(func(f ariadne.NodeFault) bool {
+		switch ariadne.OutageOf(f).Down {
+		case ariadne.PowerLost:
+			return sight.Has(sys.SeenWhenOff) && (before.Has(sys.SeenWhenOff) || stored)
+		case ariadne.Stopped:
+			return sight.Has(sys.SeenWhenOff) && before.Has(sys.SeenWhenOff)
+		case ariadne.Crashed:
+			return sight.Has(sys.SeenAfterCrash) && before.Has(sys.SeenAfterCrash)
+		}
+		return sight == sys.Seen
+	})
 }
 
 // alternatives are faults as alternatives.

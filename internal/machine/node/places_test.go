@@ -125,6 +125,13 @@ var happenings = []struct {
 	{"a connection with another descriptor", "l = socket.create_server(('127.0.0.1', 7000)); c = socket.create_connection(('127.0.0.1', 7000)); e = c.dup()", "c.close()", ""},
 	{"a store", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.ftruncate(f, 4096); m = mmap.mmap(f, 4096)", "m[0] = 1", "power"},
 	{"no store", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.ftruncate(f, 4096); m = mmap.mmap(f, 4096)", "m[0]", ""},
+	{"a message of System V", "import ctypes; c = ctypes.CDLL(None); q = c.msgget(7, 0o1600)", "c.msgsnd(q, b'\\1\\0\\0\\0\\0\\0\\0\\0x', 1, 0)", "crash"},
+	{"a semaphore", "import ctypes; c = ctypes.CDLL(None); q = c.semget(7, 1, 0o1600)", "c.semctl(q, 0, 16, 1)", "crash"},
+	{"an object of System V", "import ctypes; c = ctypes.CDLL(None)", "c.shmget(7, 4096, 0o1600)", "crash"},
+	{"a look at one", "import ctypes; c = ctypes.CDLL(None); q = c.semget(7, 1, 0o1600)", "c.semctl(q, 0, 12, 0)", ""},
+	{"a name of the machine", "", "socket.sethostname('other')", "crash"},
+	{"a pipe", "r, w = os.pipe(); os.fork() or time.sleep(1000)", "os.write(w, b'x')", ""},
+	{"the clock", "", "time.clock_settime(time.CLOCK_REALTIME, 1800000000)", "crash stop power"},
 	{"a sync", "f = os.open('m', os.O_CREAT | os.O_RDWR); os.write(f, b'x')", "os.sync()", ""},
 }
 
@@ -145,5 +152,59 @@ func TestHappenings(t *testing.T) {
 				t.Errorf("%s, %s: %v, want %v", h.name, name, out.Places, want)
 			}
 		}
+	}
+}
+
+// TestEveryOutcomeOfAKill: at the places of a step at which a process is killed, others of its
+// machine see all that they may see on Linux when it is killed between two calls, and nothing else.
+func TestEveryOutcomeOfAKill(t *testing.T) {
+	dir := t.TempDir()
+	program := filepath.Join(dir, "midway")
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/killed_midway.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	const calls = 7
+	want := map[string]bool{}
+	for i := range calls + 1 {
+		b, err := exec.Command(program, strconv.Itoa(i)).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[strings.TrimSpace(string(b))] = true
+	}
+	if len(want) != calls+1 {
+		t.Fatalf("natively a kill leaves %q", slices.Sorted(maps.Keys(want)))
+	}
+	killed := func(v ariadne.Variation) (ariadne.Output, string) {
+		s := alone(dir, "/spec/midway")
+		s.Faults[world.Kill] = 1
+		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		defer n.Close()
+		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out, strings.TrimSpace(strings.Join(lines(&out), "\n"))
+	}
+	runtime.LockOSThread()
+	if err := tracee.Pin(0); err != nil {
+		t.Fatal(err)
+	}
+	undisturbed, all := killed("")
+	got := map[string]bool{all: true}
+	for _, p := range undisturbed.Places {
+		for _, a := range p.Alternatives {
+			if !strings.HasPrefix(a, "kill:midway#2") {
+				continue // of the parent nobody sees anything
+			}
+			_, left := killed(ariadne.Variation(a + "@" + p.Name))
+			if got[left] {
+				t.Errorf("%s at %s leaves what another kill leaves: %s", a, p.Name, left)
+			}
+			got[left] = true
+		}
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("kills leave\n%s\nand natively\n%s\nplaces %v", strings.Join(slices.Sorted(maps.Keys(got)), "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"), undisturbed.Places)
 	}
 }

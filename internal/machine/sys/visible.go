@@ -5,6 +5,8 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/eventfd"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/pipe"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/udp"
@@ -13,33 +15,140 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sight says to whom it makes a difference that a call was made, when the machine goes down.
+// Sight is for which faults it makes a difference that a call was made: a set.
 type Sight uint8
 
 const (
-	NotSeen Sight = iota
-	// SeenWhenOff: it does only when the machine stops. When its programs are killed, they do the
-	// same: their connections end.
+	// SeenByProcesses: others of the machine see it, which live on when the caller is killed.
+	SeenByProcesses Sight = 1 << iota
+	// SeenAfterCrash: it is left when all programs of the machine are killed.
+	SeenAfterCrash
+	// SeenWhenOff: it is left when the machine stops.
 	SeenWhenOff
-	Seen
 )
 
-// Visible reports whether the call that t stands in does something that others can see of the
-// machine, or that is left when its programs are gone: it changes a file or the name of one,
-// sends to other machines, or says what is to hold from then on. on is what it is done to, if that
-// has a stable name, or "".
+const (
+	NotSeen Sight = 0
+	Seen          = SeenByProcesses | SeenAfterCrash | SeenWhenOff
+)
+
+// Has reports whether it makes a difference for a fault.
+func (s Sight) Has(of Sight) bool { return s&of != 0 }
+
+// Visible says for which faults the call that t stands in makes a difference. It changes a file or
+// the name of one, sends to other machines, or says what is to hold from then on: that is Seen. on
+// is what such a call is done to, if that has a stable name, or "".
+//
+// A connection to another machine that is closed ends when programs are killed as well. What the
+// kernel keeps of its objects is lost when it stops. What processes of the machine tell each other
+// is lost with them, unless one of them alone is killed.
 func Visible(t *kernel.Thread) (on string, sight Sight) {
-	if t.Call.NR == unix.SYS_CLOSE {
-		if ends(t, t.Call.Args[0]) {
-			return "", SeenWhenOff
+	if on, ok := visible(t); ok {
+		return on, Seen
+	}
+	switch {
+	case t.Call.NR == unix.SYS_CLOSE && ends(t, t.Call.Args[0]):
+		return "", SeenWhenOff
+	case setsClock(t):
+		return "", Seen
+	case changesKernel(t):
+		return "", SeenByProcesses | SeenAfterCrash
+	case tellsProcess(t):
+		return "", SeenByProcesses
+	}
+	return "", NotSeen
+}
+
+// setsClock: the machine's clock goes on from there when it is switched on again.
+func setsClock(t *kernel.Thread) bool {
+	switch t.Call.NR {
+	case unix.SYS_CLOCK_SETTIME, unix.SYS_SETTIMEOFDAY:
+		return true
+	}
+	return false
+}
+
+// changesKernel: an object of the kernel changes that belongs to no process.
+func changesKernel(t *kernel.Thread) bool {
+	a := t.Call.Args
+	switch t.Call.NR {
+	case unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_MQ_TIMEDSEND, unix.SYS_MQ_TIMEDRECEIVE, unix.SYS_MQ_UNLINK,
+		unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME:
+		return true
+	case unix.SYS_MQ_OPEN:
+		return a[1]&unix.O_CREAT != 0
+	case unix.SYS_MSGGET:
+		return a[1]&unix.IPC_CREAT != 0
+	case unix.SYS_SEMGET, unix.SYS_SHMGET:
+		return a[2]&unix.IPC_CREAT != 0
+	case unix.SYS_MSGCTL, unix.SYS_SHMCTL:
+		return changesIPC(a[1])
+	case unix.SYS_SEMCTL:
+		return changesIPC(a[2])
+	}
+	return false
+}
+
+// changesIPC: a command of msgctl, semctl or shmctl.
+func changesIPC(cmd uint64) bool {
+	switch cmd &^ 0x100 { // IPC_64
+	case ipcRmid, ipcSet, semSetVal, semSetAll:
+		return true
+	}
+	return false
+}
+
+// tellsProcess: another process of the machine gets something, or learns how this one has ended.
+func tellsProcess(t *kernel.Thread) bool {
+	a := t.Call.Args
+	switch t.Call.NR {
+	case unix.SYS_WRITE, unix.SYS_WRITEV, unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_SENDFILE, unix.SYS_VMSPLICE, unix.SYS_SHUTDOWN, unix.SYS_CONNECT:
+		return reachesProcess(t, a[0])
+	case unix.SYS_TEE:
+		return reachesProcess(t, a[1])
+	case unix.SYS_SPLICE:
+		return reachesProcess(t, a[2])
+	case unix.SYS_KILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO:
+		return int(a[0]) != t.Proc.PID
+	case unix.SYS_PIDFD_SEND_SIGNAL, unix.SYS_EXIT_GROUP:
+		return true
+	}
+	return false
+}
+
+// reachesProcess: by a descriptor other processes are told something: of a Unix socket, and of a
+// pipe or an eventfd that another one has open.
+func reachesProcess(t *kernel.Thread, fd uint64) bool {
+	of := t.FDs().Get(fdOf(fd))
+	if of == nil {
+		return false
+	}
+	switch f := of.File.(type) {
+	case *unixsock.Socket:
+		return true
+	case *pipe.End:
+		return heldElsewhere(t, func(o kernel.File) bool { e, ok := o.(*pipe.End); return ok && e.Pipe == f.Pipe })
+	case *eventfd.File:
+		return heldElsewhere(t, func(o kernel.File) bool { return o == of.File })
+	}
+	return false
+}
+
+// heldElsewhere reports whether another process has such a file open.
+func heldElsewhere(t *kernel.Thread, is func(kernel.File) bool) bool {
+	n := t.Node()
+	for _, pid := range n.PIDs() {
+		p := n.Procs[pid]
+		if p == t.Proc || p.Dead || p.FDs == nil {
+			continue
 		}
-		return "", NotSeen
+		for _, fd := range p.FDs.Numbers() {
+			if is(p.FDs.Get(fd).File) {
+				return true
+			}
+		}
 	}
-	on, ok := visible(t)
-	if !ok {
-		return "", NotSeen
-	}
-	return on, Seen
+	return false
 }
 
 func visible(t *kernel.Thread) (on string, ok bool) {
