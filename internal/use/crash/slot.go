@@ -162,9 +162,11 @@ func (p *slot) hear() {
 			e := (*unix.InotifyEvent)(unsafe.Pointer(&b[at]))
 			at += unix.SizeofInotifyEvent + int(e.Len)
 			p.lost = p.lost || e.Mask&unix.IN_Q_OVERFLOW != 0
+			// With a name it is told of a file in the directory, which has a watch of its own.
+			itself := e.Len == 0 || e.Mask&ofNames != 0
 			if e.Mask&unix.IN_IGNORED != 0 { // it was removed
 				delete(p.watched, e.Wd)
-			} else if f := p.watched[e.Wd]; f != nil && (e.Len == 0 || e.Mask&ofNames != 0) { // else it is told of a file in it
+			} else if f := p.watched[e.Wd]; f != nil && itself {
 				f.opened = f.opened || e.Mask&unix.IN_OPEN != 0
 				f.changed = f.changed || e.Mask&^(unix.IN_OPEN|unix.IN_ISDIR) != 0
 				f.suspect()
