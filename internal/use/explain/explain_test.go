@@ -1,13 +1,17 @@
 package explain_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/systemtest"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 	"github.com/ariadne-mc/ariadne/internal/use/explain"
@@ -59,6 +63,24 @@ func TestExplainLostUpdate(t *testing.T) {
 	}
 	if x.Tried != 0 || x.Untried != 1 || x.Deviations[0].Needed() || x.Parting != nil || !strings.Contains(x.Nearest, "before the time was up") || len(x.Story) == 0 {
 		t.Errorf("without time: %+v", x)
+	}
+	// A trace that does not come to its violation when it is followed loosely says nothing of what
+	// the violation needs.
+	tr, err := system.LoadTrace(v.Shrunk.Trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr.Violation.Message = "something else"
+	other := filepath.Join(filepath.Dir(v.Shrunk.Trace), "other.txt")
+	if err := os.WriteFile(other, trace.Format(tr), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	x, err = explain.Explain(t.Context(), s, other, explain.Options{System: f.Options(), Time: time.Minute})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := x.Deviations[0]; x.Tried != 1 || d.Needed() || d.Came != record.CameUnknown || x.Parting != nil || !strings.Contains(x.Nearest, "does not come to the violation") {
+		t.Errorf("without its violation: %+v", x)
 	}
 	// As it was found there may be more deviations; one alone is needed all the same.
 	x, err = explain.Explain(t.Context(), s, v.Trace, explain.Options{System: f.Options(), Time: time.Minute})

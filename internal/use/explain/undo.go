@@ -34,6 +34,9 @@ func (x *explanation) undo(ctx context.Context, limit time.Duration) error {
 		}
 		x.Goal = goal
 	}
+	if ok, err := x.control(ctx); !ok || err != nil {
+		return err
+	}
 	for _, i := range x.order() {
 		d := &x.Deviations[i]
 		f, err := x.without(ctx, []replay.Deviation{d.deviation})
@@ -52,6 +55,24 @@ func (x *explanation) undo(ctx context.Context, limit time.Duration) error {
 		}
 	}
 	return x.nearest(ctx)
+}
+
+// control follows the trace loosely with all of its deviations. Where that does not come to the
+// violation, what comes without one of them would say nothing of it, so none is undone.
+func (x *explanation) control(ctx context.Context) (ok bool, err error) {
+	if len(x.Deviations) == 0 {
+		return true, nil
+	}
+	f, err := x.without(ctx, nil)
+	if f == nil || err != nil || f.Came == record.CameSame {
+		return err == nil, err
+	}
+	for i := range x.Deviations {
+		d := &x.Deviations[i]
+		d.Came, d.Result = record.CameUnknown, "could not be tried: the trace with all of them, followed loosely, does not come to the violation"
+	}
+	x.Nearest = "none is known: the trace followed loosely does not come to the violation"
+	return false, nil
 }
 
 // deviation is one in words.
