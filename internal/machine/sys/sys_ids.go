@@ -54,6 +54,9 @@ func sysSetpgid(t *kernel.Thread, a Args) kernel.Result {
 	if pid != 0 {
 		p = t.Node().Procs[pid]
 	}
+	if p == nil && t.Node().Thread(pid) != nil { // it leads no process
+		return kernel.Fail(unix.EINVAL)
+	}
 	if p == nil || p != t.Proc && p.Parent != t.Proc {
 		return kernel.Fail(unix.ESRCH)
 	}
