@@ -71,7 +71,12 @@ type Site struct {
 // without a function, has none; an expression that does not fit the function is an error. With an
 // error that wraps ErrSeveral comes what was found of the others. separate opens a file of debug
 // information by the program's build id; it may be nil.
-func Sites(f *elf.File, queries []Query) ([]Site, error) {
+func Sites(f *elf.File, queries []Query) (all []Site, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			all, err = nil, fmt.Errorf("its debug information is damaged: %v", p)
+		}
+	}()
 	code := f
 	f, closed, err := described(f)
 	if err != nil || f == nil {
@@ -95,7 +100,7 @@ func Sites(f *elf.File, queries []Query) ([]Site, error) {
 	if len(p.named) == 0 {
 		return p.found, p.ambiguous
 	}
-	all, err := p.sites()
+	all, err = p.sites()
 	return all, cmp.Or(err, p.ambiguous)
 }
 

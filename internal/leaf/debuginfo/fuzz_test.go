@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"debug/elf"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,6 +118,26 @@ func TestSitesOfC(t *testing.T) {
 		if kinds[Begins] == 0 || kinds[Returns]+kinds[Leaves] == 0 || kinds[Rests] != 2 {
 			t.Errorf("program %d: sites by kind %v", i, kinds)
 		}
+	}
+}
+
+// TestDamaged changes a few bytes of real programs, the same each time: nothing panics.
+func TestDamaged(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	damaged := 0
+	for _, program := range compiled(t) {
+		for range 1000 {
+			data := bytes.Clone(program)
+			for range 1 + r.IntN(20) {
+				data[r.IntN(len(data))] = byte(r.IntN(256))
+			}
+			if _, err := readAll(data); err != nil {
+				damaged++
+			}
+		}
+	}
+	if damaged == 0 {
+		t.Error("no change made a program that is refused")
 	}
 }
 

@@ -53,9 +53,25 @@ func (s *Site) registers(m Machine, bias uint64) (*op.DwarfRegisters, op.ReadMem
 		return len(b), nil
 	}
 	if s.base != nil {
-		regs.FrameBase, _, _ = op.ExecuteStackProgram(*regs, s.base, 8, read)
+		undamaged(func() { regs.FrameBase, _, _ = op.ExecuteStackProgram(*regs, s.base, 8, read) })
 	}
 	return regs, read
+}
+
+// undamaged reads a value, and reports whether its description could be followed. The libraries
+// that read debug information panic where it is damaged.
+func undamaged(read func()) (ok bool) {
+	defer func() { ok = recover() == nil }()
+	read()
+	return true
+}
+
+// text is what is read, or Unknown.
+func text(read func() string) (text string) {
+	if !undamaged(func() { text = read() }) {
+		return Unknown
+	}
+	return text
 }
 
 // Read is what is wanted there of the parameters, in texts: Unknown where a compiler has left
@@ -64,7 +80,7 @@ func (s *Site) Read(m Machine, bias uint64) []string {
 	regs, read := s.registers(m, bias)
 	var texts []string
 	for i := range s.values {
-		texts = append(texts, s.values[i].read(m, regs, read))
+		texts = append(texts, text(func() string { return s.values[i].read(m, regs, read) }))
 	}
 	return texts
 }
@@ -131,24 +147,35 @@ func (s *Site) Keep(m Machine, bias uint64) (all [][]byte) {
 	for i := range s.values {
 		v := &s.values[i]
 		if !v.keep {
-			all = append(all, append([]byte{keptText}, v.read(m, regs, read)...))
+			all = append(all, append([]byte{keptText}, text(func() string { return v.read(m, regs, read) })...))
 			continue
 		}
 		b := []byte{keptNothing}
-		if c, ok := v.content(regs, read); ok && sizeOf(v.typ) <= mostKept {
-			if bytes, err := c.get(m, 0, sizeOf(v.typ)); err == nil {
-				bytes = append([]byte{}, bytes...)
-				if s.golang {
-					err = move(m, v.typ, bytes, true)
-				}
-				if err == nil {
-					b = append([]byte{keptBytes}, bytes...)
-				}
+		undamaged(func() {
+			if bytes := s.keepBytes(m, v, regs, read); bytes != nil {
+				b = append([]byte{keptBytes}, bytes...)
 			}
-		}
+		})
 		all = append(all, b)
 	}
 	return all
+}
+
+// keepBytes is the memory of a parameter as it is kept, or nil.
+func (s *Site) keepBytes(m Machine, v *value, regs *op.DwarfRegisters, read op.ReadMemoryFunc) []byte {
+	c, ok := v.content(regs, read)
+	if !ok || sizeOf(v.typ) > mostKept {
+		return nil
+	}
+	bytes, err := c.get(m, 0, sizeOf(v.typ))
+	if err != nil {
+		return nil
+	}
+	bytes = append([]byte{}, bytes...)
+	if s.golang && move(m, v.typ, bytes, true) != nil {
+		return nil
+	}
+	return bytes
 }
 
 // fromEnd marks a pointer into a goroutine's stack, which is kept as its distance from the stack's
@@ -196,7 +223,7 @@ func pointersIn(t dwarf.Type, off int64, all []int64) []int64 {
 // the call; nil: nothing was.
 func (s *Site) Return(m Machine, kept [][]byte) (texts []string) {
 	for i := range s.values {
-		texts = append(texts, s.values[i].returned(m, s, kept))
+		texts = append(texts, text(func() string { return s.values[i].returned(m, s, kept) }))
 	}
 	return texts
 }

@@ -190,7 +190,7 @@ func (p *program) addrBase(e *dwarf.Entry) uint64 {
 // those of its file.
 func (s *Site) Rest(m Machine, bias uint64) (texts []string) {
 	for i := range s.values {
-		texts = append(texts, s.values[i].along(m, content{addr: s.Addr + bias}))
+		texts = append(texts, text(func() string { return s.values[i].along(m, content{addr: s.Addr + bias}) }))
 	}
 	return texts
 }
