@@ -1,15 +1,15 @@
-// Package ariadne holds the nouns that every part shares: nodes, virtual time,
-// messages, inputs and outputs, actions, steps, digests. Types only: no behaviour
-// beyond printing and their canonical encoding (encode.go), nothing of Linux.
+// Package ariadne has the types that all parts share: nodes, virtual time, messages, inputs and
+// outputs, actions, steps, digests. They have no behaviour except printing and a canonical encoding
+// (encode.go). They know nothing of Linux.
 //
-// The one idea (docs/internals/architecture.md): a node is a function
+// The main idea (docs/internals/architecture.md) is that a node is a function:
 //
 //	(local state, input) -> (local state, outputs)
 //
-// Automaton is that function. internal/machine/node implements it with real processes;
-// tests implement it with a few lines of Go.
+// Automaton is that function. Package internal/machine/node implements it with real processes.
+// Tests implement it with a few lines of Go.
 //
-// Read next: internal/explore/world (what may happen next), then internal/machine/node.
+// Read next: internal/explore/world (which events can happen), then internal/machine/node.
 package ariadne
 
 import (
@@ -30,7 +30,7 @@ type Time int64
 // Never is later than every other time: the deadline of a node without timers.
 const Never = Time(1<<63 - 1)
 
-// Seconds formats t with microseconds, as log prefixes and timelines show it.
+// String returns t in seconds with six digits, as log lines and timelines show it.
 func (t Time) String() string {
 	if t == Never {
 		return "never"
@@ -46,14 +46,15 @@ func (t Time) Add(d time.Duration) Time {
 	return Never
 }
 
-// Digest is a SHA-256 over a canonical encoding of what it names.
+// Digest is the SHA-256 of the canonical encoding of a value, which it names.
 type Digest [sha256.Size]byte
 
 func (d Digest) String() string { return hex.EncodeToString(d[:8]) }
 
-// MarshalText and UnmarshalText are for JSON, with all of the digest.
+// MarshalText implements encoding.TextMarshaler, with all digits of the digest.
 func (d Digest) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, d[:]), nil }
 
+// UnmarshalText implements encoding.TextUnmarshaler.
 func (d *Digest) UnmarshalText(b []byte) error {
 	if hex.DecodedLen(len(b)) != len(d) {
 		return fmt.Errorf("want %d hexadecimal digits of a digest, not %d", hex.EncodedLen(len(d)), len(b))
@@ -71,7 +72,9 @@ const (
 	FIN                   // no more data from the sender
 	RST                   // refuses or aborts the connection
 	WND                   // the receiver has room again (Message.Window bytes more)
-	MID                   // with RST: it comes from between the ends, and the other one gets one too; with SYN: what is between the ends refuses it
+	// MID: a machine between the ends sent it. With RST, the other end gets one, too. With SYN,
+	// that machine refuses the connection.
+	MID
 )
 
 func (f Flags) String() string {
@@ -93,17 +96,16 @@ type Protocol uint8
 const (
 	TCP Protocol = 6
 	UDP Protocol = 17
-	// Expiry is no protocol. A message of it is the network's word to the sender of a TCP flow
-	// that nothing has got through for as long as that lets it (Limit), from and to that node: the
-	// connection has ended. With ACK it is from the other end's node: that has no such
-	// connection any more, and has answered a probe of keep-alive with an RST.
+	// Expiry is no protocol. Such a message ends a connection of TCP. It goes from the sender of a
+	// flow to itself, when nothing has got through for the time that the sender allows (Limit).
+	// With ACK it comes from the node at the other end, which has no such connection any more, and
+	// has answered a probe of keep-alive with an RST.
 	Expiry Protocol = 255
-	// App is no protocol either. A message of it is an event that a program of the node tells of
-	// (/dev/ariadne). It is from and to that node, arrives when it was sent, and never gets lost.
+	// App is no protocol either. Such a message is an event that a program of the node declares
+	// (/dev/ariadne). It goes from the node to itself, arrives when it is sent, and is never lost.
 	App Protocol = 254
-	// Disk is no protocol either. A message of it is the end of a sync of the node's that takes
-	// time. It is from and to that node, arrives Message.After() later than it was sent, and never
-	// gets lost.
+	// Disk is no protocol either. Such a message is the end of a sync that takes time. It goes from
+	// the node to itself, arrives Message.After() after it is sent, and is never lost.
 	Disk Protocol = 253
 )
 
@@ -121,7 +123,7 @@ func (p Protocol) String() string {
 	return "tcp"
 }
 
-// Own reports whether messages of it are from a node to itself.
+// Own reports whether messages of the protocol go from a node to itself.
 func (p Protocol) Own() bool { return p == App || p == Disk }
 
 // Flow is one direction of a connection, or the datagrams from one address to
@@ -142,21 +144,22 @@ func OwnFlow(p Protocol, addr netip.Addr, epoch int) Flow {
 	return Flow{Proto: p, Src: a, Dst: a, Epoch: epoch}
 }
 
-// Message is what crosses between two nodes: a TCP segment carrying all that
-// one step wrote to one connection, or a datagram. Or it is an event of the node's own (App, Disk).
+// Message goes from one node to another: a datagram, or a TCP segment with everything that one step
+// wrote to one connection. An event of App or Disk goes from a node to itself.
 type Message struct {
 	From, To NodeID
 	Flow     Flow
-	// the multicast or broadcast address of a datagram that each receiver gets for itself
+	// Group is the multicast or broadcast address of a datagram. Each receiver gets a message of
+	// its own.
 	Group  netip.Addr
 	Seq    int // position on its Flow, from 1
 	Flags  Flags
-	Window int // bytes; with WND. Of Disk: how long the sync takes, in ns
+	Window int // with WND: bytes; of Disk: the duration of the sync in ns
 	Data   []byte
 	Sent   Time // the sender's clock
 }
 
-// After is how much later than it was sent a message to the node itself arrives.
+// After returns the time from the sending to the arrival of a message of App or Disk.
 func (m *Message) After() time.Duration {
 	if m.Flow.Proto != Disk {
 		return 0
@@ -164,24 +167,24 @@ func (m *Message) After() time.Duration {
 	return time.Duration(m.Window)
 }
 
-// Limit is how long the sender of a TCP flow lets nothing get through before it takes the
-// connection for dead. 0: what all do (world.Rules.GiveUp), and for ever.
+// Limit has the times after which the sender of a TCP flow takes the connection for dead, when
+// nothing gets through. 0 means the default of Data (world.Rules.GiveUp), and of Idle no limit.
 type Limit struct {
 	Flow Flow
-	Data time.Duration // from when it sends what is not acknowledged
-	Idle time.Duration // with nothing to acknowledge, from when it has heard of the peer last
-	// With Idle: from then to its first probe, and from each probe to the next.
+	Data time.Duration // since it sent data that is not acknowledged
+	Idle time.Duration // with nothing to acknowledge: since the last segment from the peer
+	// With Idle: the time from that segment to the first probe, and from each probe to the next.
 	First, Every time.Duration
 }
 
-// InputKind says what a node is given.
+// InputKind is the kind of an input.
 type InputKind uint8
 
 const (
 	Start   InputKind = iota + 1 // run the node's commands
 	Deliver                      // a message arrives
 	Fire                         // the node's earliest timer fires
-	Fault                        // what Input.Fault says
+	Fault                        // the fault Input.Fault happens
 )
 
 // Input is one input of a node.
@@ -192,14 +195,14 @@ type Input struct {
 	At      Time
 	Message *Message  // with Deliver
 	Fault   NodeFault // with Fault
-	// Vary is what is to be different in the step. The node comes to the places one after the
-	// other; those that it does not come to change nothing, which Output.Places shows.
+	// Vary has the choices that the step makes at its places. A choice at a place that the step
+	// does not reach changes nothing. Output.Places shows which choices were taken.
 	Vary Variation
 	Draw *Draw // or nil
 }
 
-// LogLine is one line that a node wrote to standard output or standard error, or by which a program
-// asserts something on /dev/ariadne.
+// LogLine is a line that a node wrote to standard output or standard error, or an assertion that a
+// program wrote to /dev/ariadne.
 type LogLine struct {
 	At     Time
 	Stream int // 1 standard output, 2 standard error, Exposed
@@ -215,7 +218,7 @@ type Exit struct {
 	Signal  int  `json:"signal"`  // signal number, or 0
 }
 
-// How says how it ended, as in "exited with status 3".
+// How describes the end, as in "exited with status 3".
 func (e Exit) How() string {
 	if e.Signal == 0 {
 		return fmt.Sprintf("exited with status %d", e.Status)
@@ -232,59 +235,56 @@ var signals = [...]string{"", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP"
 	"SIGSTOP", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH",
 	"SIGIO", "SIGPWR", "SIGSYS"}
 
-// Refusal is something Ariadne does not model that the program asked for.
+// Refusal is a request of a program that Ariadne does not emulate.
 type Refusal struct {
 	// "io_uring_setup", "ioctl 0x5412", "setsockopt SOL_SOCKET 61"
 	Name    string `json:"name"`
 	Detail  string `json:"detail,omitempty"` // arguments of its first occurrence
 	Program string `json:"program,omitempty"`
 	Count   int    `json:"count"`
-	// Harmless: the answer given is one that a real kernel may give and that
-	// programs are known to handle, so the run stays conclusive.
+	// Harmless: a real kernel may give the same answer, and programs are known to handle it. The
+	// run stays conclusive.
 	Harmless bool `json:"harmless"`
 }
 
-// CallRecord is one emulated system call: who made it, which, what it was
-// answered, and a hash over what its emulation read and wrote of the program's
-// memory.
+// CallRecord is an emulated system call: its thread, its number, its result, and a hash of the
+// program's memory that the emulation read and wrote.
 type CallRecord struct {
 	TID, NR int
 	Result  int64
 	Hash    uint64
 }
 
-// Output is all that a node does in one step: what it has done, which stands here, and three groups
-// of fields by who may rely on them. Each field is in one of the groups or among those here.
+// Output is everything that a node does in a step. The fields of Output itself say what the step
+// has done. The other fields are in three groups, by the parts that may rely on them.
 type Output struct {
 	Calls int // emulated system calls in this step
-	// Places are the visible operations of the step at which something else could have
-	// happened, in order. Nodes list them where the spec has a budget for such things: whether
-	// any of it is left does not matter.
+	// Places are the visible operations of the step at which a choice was possible, in order.
+	// Nodes list them where the spec has a budget for such choices, even if it is used up.
 	Places   []Place
 	Messages []Message
 	Logs     []LogLine
-	// Exposures are what the node exposes from some moment of the step on, and Notices what Ariadne
-	// has found in it, both in order. Neither is among Logs.
+	// Exposures are the changes of the values that the node exposes. Notices are Ariadne's remarks
+	// on the node. Both are in order, and neither is among Logs.
 	Exposures []Shown
 	Notices   []Notice
 	Exits     []Exit
-	Digest    Digest // over all that the node did, and the stream of calls (Sum)
-	// Diverged: the step did not reach quiescence within so many calls; says why. It
-	// does not depend on real time.
+	Digest    Digest // of everything that the node did, and of the stream of calls (Sum)
+	// Diverged, if not "", says why the step counts as endless: it did not reach quiescence within
+	// the limit of calls. It does not depend on real time.
 	Diverged string
-	// Polling: the node waits for nothing but asks again and again whether something
-	// has come; says by which calls. Deadline is then when it asks again, or Never when
-	// it has asked so often that nothing but a message or a timer will stop it.
+	// Polling, if not "", names the calls by which the node asks again and again whether something
+	// has come, without waiting. Deadline is then the time at which it asks again. Deadline is
+	// Never when it has asked so often that only a message or a timer can stop it.
 	Polling string
-	// Unheeded: with Polling, most calls found something ready that it did not take.
+	// Unheeded: with Polling, most calls found something ready, and the node did not take it.
 	Unheeded bool
-	// Fatal is what the node could not go on without (see Refusal), or "".
+	// Fatal names the request without which the node cannot continue (see Refusal), or is "".
 	Fatal string
-	// Refusals are what its programs asked for in this step and did not get, by
-	// name and program.
+	// Refusals are the requests of programs in this step that Ariadne refused, by name and program.
 	Refusals []Refusal
-	// Lost says what a loss of power has taken from the node's files, operation by operation.
-	// LeftOut is how many more images of the disk there could be than it was given a choice among.
+	// Lost lists the operations on the node's files that a loss of power has taken back. LeftOut is
+	// the number of possible images of the disk that no choice offered.
 	Lost    []string
 	LeftOut int
 
@@ -293,99 +293,94 @@ type Output struct {
 	Passing
 }
 
-// Left is what a step has left of the node. All of it is in the name of the local state that the
-// node has reached, where that is by content, and nothing else is.
+// Left is the part of an output that describes the node after the step. The name of a local state
+// by content covers all of it and nothing else.
 type Left struct {
 	Clock    Time   // the node's clock at the end of the step
 	Deadline Time   // its earliest pending timer, or Never
-	Timer    string // what that timer is, a stable name: "epoll_wait/3"
-	// Calm is not 0 when all its timers are such by which a language's runtime looks
-	// after itself: the time at which, if it has done nothing else till then, nothing
-	// more will come of it.
+	Timer    string // a stable name of that timer: "epoll_wait/3"
+	// Calm is not 0 when all timers are internal ones of a language's runtime. If the node does
+	// nothing else until that time, these timers will cause nothing more.
 	Calm Time
-	// Done: the node waits for nothing at all: no process is left.
+	// Done: no process is left, so the node waits for nothing.
 	Done bool
-	// Ended: its commands have ended. What they started may still run.
+	// Ended: its commands have ended. Processes that they started may still run.
 	Ended bool
-	// Spared: from here on no fault is to hit the node, until it says otherwise.
+	// Spared: no fault may hit the node, until a later step says otherwise.
 	Spared bool
-	// Content, when it is not zero, is over all that is left of the node: with the same clock,
-	// deadline and so on it is in the same state, whichever inputs have led there. So it is with
-	// a machine that is down and has nothing but its disk.
+	// Content, when it is not zero, is a digest of everything that is left of the node. Two nodes
+	// with the same Left are then in the same state, whichever inputs have led there. A machine
+	// that is down, and has only its disk, has a Content.
 	Content Digest
-	// Limits, when not nil, are those of its connections from here on, by flow. Nodes tell them
-	// where the spec lets the network be parted.
+	// Limits, when not nil, are the limits of the node's connections from now on, by flow. Nodes
+	// list them where the spec has a budget for partitions.
 	Limits *[]Limit
-	// Processes, when not nil, are the names of those that faults may kill one by one, in order.
+	// Processes, when not nil, are the names of the processes that faults may kill one by one.
 	Processes *[]string
-	// Down, when it is not Up: a fault has taken the node down in this step. Its commands are
-	// run again by a Start at time Back, or Never. One that was Paused goes on at Back, which its
-	// clock has passed.
+	// Down, when it is not Up, says how a fault has taken the node down in this step. A Start at
+	// time Back runs its commands again (Never: it stays down). A node that is Paused continues at
+	// Back, which its clock has passed.
 	Down Down
 	Back Time
-	// Ready: at the end of the step the node is what others may wait for before they are switched
-	// on. It need not say so again.
+	// Ready: at the end of the step the node is ready for the nodes that wait for it. Later steps
+	// need not repeat this.
 	Ready bool
 }
 
-// Noted is what is recorded with a step and does not depend on the node's state and its input
-// alone, or is there on demand. It is remembered and encoded, and the digest does not cover it: two
-// executions of the step may differ in it.
+// Noted is the part of an output that is recorded with a step and not compared. It does not depend
+// on the node's state and input alone, or it is there on demand. It is remembered and encoded. The
+// digest does not cover it, so two executions of the step may differ in it.
 type Noted struct {
-	// CallTrace is the stream of calls that Digest covers; nil unless the
-	// automaton was asked to record it. It is there to find the first call in
-	// which two executions differ.
+	// CallTrace is the stream of calls that Digest covers, or nil when nobody asked the automaton
+	// to record it. It shows the first call in which two executions differ.
 	CallTrace []CallRecord
-	// Unreplayable: a thread that made no call for long was preempted, or the step was cut
-	// off (Cut), or the node had come to its state by such a step: it may do something
-	// else the next time.
+	// Unreplayable: the step may go differently the next time. A thread that made no call for long
+	// was preempted, or the step was cut off (Cut), or the node reached its state by such a step.
 	Unreplayable bool
-	// Cut: the step was ended because it took too long by real time; says what was too long.
-	// The node is in the midst of it, so nothing can be said of it, and it can be given
-	// no further input.
+	// Cut, if not "", says why the step was cut off: it took too long by real time. The node is in
+	// the middle of the step, so it has no known state and takes no further input.
 	Cut string
-	// Files are what the node has learnt of the host's files, by path, each told once: in
-	// the step in which it first asked.
+	// Files are the facts that the node has learnt of the host's files, by path. Each is listed
+	// once: in the step in which the node first asked.
 	Files []File
-	// Unsynced: a loss of power at the end of the step would take something from the machine's
-	// disks. Nodes say so where the spec has a budget for such losses, and may not say it of what
-	// was stored through mappings.
+	// Unsynced: a loss of power at the end of the step would take back an operation on the
+	// machine's disks. Nodes say so where the spec has a budget for such losses. They may not say
+	// it of data that was stored through mappings.
 	Unsynced bool
 	// ReadClock: a program of the node has learnt in the step what time it is. At another time it
 	// may do something else in the same state, with the same message.
 	ReadClock bool
 }
 
-// Passing is what a node tells who has just given it the input. It is not encoded: who reads an
-// output knows nothing of it.
+// Passing is the part of an output that is only for the caller that has just given the input. It is
+// not encoded, so stored outputs do not have it.
 type Passing struct {
-	// Disks, when they are told, are what the machine's disks hold that Content is over, and Looks,
-	// when they are not nil, are all that the step has looked at of what they held when the machine
-	// was last switched on.
+	// Disks, when it is set, are the contents of the machine's disks, which Content covers. Looks,
+	// when it is not nil, are the parts that the step has read of the disks as they were when the
+	// machine was last switched on.
 	Disks Disks
 	Looks []Look
-	// Others are what the step would have come to had it taken other alternatives at its last
-	// place, when it was asked for such and they are cheaper together. They have no Others.
+	// Others are the outputs of the step with other alternatives at its last place. The node makes
+	// them when it is asked for alternatives and they are cheaper together. They have no Others.
 	Others []Output
 }
 
-// File is something that a node has learnt of a file of the host. The path is as nodes
-// see it: /spec is the spec's directory. There may be no such file: that is an answer
-// too.
+// File is a fact that a node has learnt of a file of the host. The path is as nodes see it: /spec
+// is the spec's directory. That a file is missing is a fact, too.
 type File struct {
 	Path string
 	Use  FileUse
 }
 
-// FileUse says what of a file was learnt.
+// FileUse says which fact of a file was learnt.
 type FileUse uint8
 
 const (
 	FileRead FileUse = iota // its content: it was opened
 	FileCode                // its content: its code was run, or it was copied into the node
-	FileName                // what the name stands for: nothing, or a file of which kind, mode and owner; where a link leads
+	FileName                // whether there is a file of the name; its kind, mode and owner; the target of a link
 	FileStat                // FileName, and the size and the number of links of a file
-	FileList                // the names in a directory, and of which kind each is
+	FileList                // the names in a directory, and the kind of each
 	FileKind                // FileName without mode and owner, which differ from copy to copy of a directory
 )
 
@@ -393,49 +388,48 @@ func (u FileUse) String() string {
 	return [...]string{"read", "code", "name", "stat", "list", "kind"}[u]
 }
 
-// Automaton is a node: a function from inputs to outputs, with its local state
-// inside. An error is a bug or a limit of the tool, never the target's doing.
+// Automaton is a node: a function from inputs to outputs, with its local state inside. An error is
+// a bug or a limit of Ariadne, never a fault of the system under test.
 type Automaton interface {
 	Apply(Input) (Output, error)
 }
 
-// SetupError is an automaton's error when what it needs to run at all is not
-// there: a namespace that may not be made, a program that cannot be started. It
-// is the machine's or the user's to fix, not a bug of the tool.
+// SetupError is an automaton's error when it cannot run at all: Linux permits no namespace, or a
+// program cannot be started. The user has to fix that. It is no bug of Ariadne.
 type SetupError struct{ Err error }
 
 func (e *SetupError) Error() string { return e.Err.Error() }
 func (e *SetupError) Unwrap() error { return e.Err }
 
-// KilledError is an automaton's error when one of its processes was killed by nobody
-// in the system. Most often that is Linux, for want of memory. It is neither the
-// target's doing nor a bug of the tool.
+// KilledError is an automaton's error when something outside the system killed one of its
+// processes. Most often that is Linux, when memory runs out. It is neither a fault of the system
+// under test nor a bug of Ariadne.
 type KilledError struct{ Err error }
 
 func (e *KilledError) Error() string { return e.Err.Error() }
 func (e *KilledError) Unwrap() error { return e.Err }
 
-// LimitError is an error for want of something that the host gives no more of: processes,
-// open files, room on a disk. It says which limit that is and what to do. It is
-// neither the target's doing nor a bug of the tool.
+// LimitError is an error at a limit of the host: of processes, open files, or room on a disk. Its
+// text names the limit and says what to do. It is neither a fault of the system under test nor a
+// bug of Ariadne.
 type LimitError struct{ Err error }
 
 func (e *LimitError) Error() string { return e.Err.Error() }
 func (e *LimitError) Unwrap() error { return e.Err }
 
-// ChangedError is an automaton's error when a file of the host is no longer what nodes were first
-// shown, and what they were shown was not kept. It is neither the target's doing nor a bug of the
-// tool.
+// ChangedError is an automaton's error when a file of the host has changed since nodes first saw
+// it, and the old content was not kept. It is neither a fault of the system under test nor a bug of
+// Ariadne.
 type ChangedError struct{ Err error }
 
 func (e *ChangedError) Error() string { return e.Err.Error() }
 func (e *ChangedError) Unwrap() error { return e.Err }
 
-// ErrInterrupted is an automaton's error when the user has ended what it was part of in
-// the midst of a step.
+// ErrInterrupted is an automaton's error when the user has interrupted the command in the middle of
+// a step.
 var ErrInterrupted = errors.New("interrupted")
 
-// ActionKind is what the explorer can choose.
+// ActionKind is a kind of action that the explorer can choose.
 type ActionKind uint8
 
 const (
@@ -450,11 +444,11 @@ type Action struct {
 	Node NodeID
 	Flow Flow   // with ActDeliver
 	Seq  int    // with ActDeliver
-	What string // what there is a choice of, of faults that have one: for how long
+	What string // of faults with a choice: the choice, such as the length
 	Vary Variation
 }
 
-// Step is one applied action with what came of it.
+// Step is an applied action with its output.
 type Step struct {
 	Index  int    // from 1
 	Action Action // of NoNode when it happened to the network
@@ -463,10 +457,10 @@ type Step struct {
 	Output Output
 }
 
-// NoNode is the node of a violation that concerns all of them, and of a step that is none's.
+// NoNode is the node of a violation that concerns all nodes, and of a step that belongs to no node.
 const NoNode = NodeID(-1)
 
-// Violation is the target's misbehaviour: a value, never an error.
+// Violation is misbehaviour of the system under test: a value, never an error.
 type Violation struct {
 	Kind    string `json:"kind"` // "death", "divergence", "deadlock", "sanitizer", ...
 	Node    NodeID `json:"node"` // or NoNode

@@ -9,18 +9,18 @@ import (
 	"slices"
 )
 
-// The canonical encoding of what passes between the parts: each value has one, and no two
-// values have the same. Digests are over it, stores keep it.
+// This is the canonical encoding of the values that pass between the parts. Each value has one
+// encoding, and no two values have the same. Digests cover encodings, and stores hold them.
 //
-// It is field after field, in the order of the declaration. Numbers are varints as short
-// as they can be, small enumerations one byte, what is random or a hash of fixed length,
-// texts and lists have their lengths before them, and what may be missing has a byte 0 or
-// 1. A list that is empty and one that is nil are the same. What an input or an output may be without is
-// an option with a number (options.go): these stand at the end.
+// The fields follow each other in the order of the declaration. A number is a varint, as short as
+// possible. A small enumeration is one byte. Random values and hashes have a fixed length. A text
+// or a list has its length before it. A value that may be missing has a byte 0 or 1 before it. An
+// empty list and a nil list are the same. Optional fields of inputs and outputs are options with
+// numbers (options.go), which stand at the end.
 //
-// AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary
-// implements encoding.BinaryUnmarshaler; it takes exactly what AppendBinary gives, and
-// keeps nothing of the slice.
+// AppendBinary implements encoding.BinaryAppender and never fails. UnmarshalBinary implements
+// encoding.BinaryUnmarshaler. It takes exactly the bytes that AppendBinary returns, and keeps no
+// reference to the slice.
 
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, byte(in.Kind))

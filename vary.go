@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Variation says what is different in a step from how it goes undisturbed: choices, in the
-// order in which the step comes to them, joined by commas. Its text is its stable name. ""
-// is none: the step goes undisturbed.
+// Variation lists the choices by which a step differs from the undisturbed step, in the order in
+// which the step reaches them, joined by commas. The text is its stable name. "" means that the
+// step goes undisturbed.
 type Variation string
 
 // Choice is an alternative at a place of a step. As a text it is ALTERNATIVE@PLACE, as in
@@ -20,21 +20,21 @@ type Choice struct {
 	Place       string // Place.Name
 }
 
-// Place is a visible operation of a step at which something else could happen: a call that
-// could fail, a program's question which of some things it is to do. Of faults only those are
-// listed of which the spec allows an alternative.
+// Place is a visible operation of a step at which there is a choice: a call that may fail, or a
+// question of a program. Choices of faults are listed only if the spec has a budget for them.
 type Place struct {
-	// Name is stable: the thread, the call, what it is made on if that has a name, and which
-	// of those with the same name in this step it is, from 1. It has no spaces.
+	// Name is stable. It consists of the thread, the call, the file or other object if that has a
+	// name, and the number among the places with the same name in the step, from 1. It has no
+	// spaces.
 	Name         string
 	Alternatives []string // at least one
-	// Taken is the alternative that happened, or "": it went undisturbed. One that takes the node
-	// down may have done so for another length.
+	// Taken is the alternative that happened, or "" when the place went undisturbed. A fault that
+	// takes the node down may have had another length.
 	Taken string
 }
 
-// Draw has a step varied although nobody knows its places yet. Alternatives are counted over its
-// places in order, those of each kind for themselves, also where a place has several kinds.
+// Draw makes choices in a step whose places are not known yet. It counts alternatives over the
+// places in their order, and those of each kind separately, also where a place has several kinds.
 type Draw struct {
 	// Kinds are those that count, and After by kind how many alternatives there are up to the
 	// first that is taken, it included, then behind its place up to the next, and so on. Fewer, and

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 
@@ -39,8 +40,14 @@ func (a *app) docsCommand() *cobra.Command {
 // pages returns the generated pages by name.
 func (a *app) pages() map[string][]byte {
 	var cli, calls bytes.Buffer
-	fmt.Fprintf(&cli, "# Command line\n\nThis page lists every command of `ariadne` with its flags. %s\n", generated)
-	writeCommand(&cli, a.root())
+	fmt.Fprintf(&cli, "# Command line\n\nThis page lists every command of `ariadne` with its flags. %s\n\n", generated)
+	commands := commandsOf(a.root())
+	for _, c := range commands {
+		fmt.Fprintf(&cli, "- [%s](#%s)\n", c.CommandPath(), strings.ReplaceAll(c.CommandPath(), " ", "-"))
+	}
+	for _, c := range commands {
+		writeCommand(&cli, c)
+	}
 	writeCallsMarkdown(&calls)
 	return map[string][]byte{
 		"cli.md":           cli.Bytes(),
@@ -51,7 +58,18 @@ func (a *app) pages() map[string][]byte {
 	}
 }
 
-// writeCommand writes the section of a command and of those below it.
+// commandsOf are a command and those below it that the help lists.
+func commandsOf(c *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{c}
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
+			all = append(all, commandsOf(sub)...)
+		}
+	}
+	return all
+}
+
+// writeCommand writes the section of a command.
 func writeCommand(w io.Writer, c *cobra.Command) {
 	about := c.Long
 	if about == "" {
@@ -73,10 +91,5 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 			}
 			fmt.Fprintf(w, "| `--%s%s` | %s |\n", f.Name, value, usage)
 		})
-	}
-	for _, sub := range c.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
-			writeCommand(w, sub)
-		}
 	}
 }

@@ -20,9 +20,10 @@ func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what this machine allows, and how to fix the rest",
-		Long: `Tries what Ariadne needs of the kernel, and at last to run a program, one line each, and
-says how to fix what is missing. Exit status 3 when something is.`,
+		Short: "Check whether this machine can run Ariadne",
+		Long: `Checks what Ariadne needs of the machine and its kernel, and runs a small program at last.
+Prints a line for each check, and says how to fix each problem. Exit status 3: there is a
+problem.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			facts := doctor.Look()
@@ -82,7 +83,7 @@ func (a *app) tryProgram(ctx context.Context) error {
 	case r.Outcome != record.Nothing:
 		return fmt.Errorf("%v: %s", r.Outcome, strings.Join(append(r.Doubts, r.Bugs...), "; "))
 	case said != "well":
-		return fmt.Errorf("it said %q where it should have said well", said)
+		return fmt.Errorf("the program wrote %q instead of well", said)
 	}
 	return nil
 }

@@ -62,10 +62,10 @@ trace was explained.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
+	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.DurationVar(&o.Time, "time", defaultExplain, "try executions for this `duration` of real time; 0: try none")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
-	f.BoolVar(&o.Force, "force", false, "explain although spec or programs have changed")
+	f.BoolVar(&o.Force, "force", false, "explain even if spec or programs have changed")
 	return cmd
 }
 

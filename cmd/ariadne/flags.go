@@ -15,14 +15,14 @@ type outputFlags struct {
 
 // addVerbose adds the flag for the numbers of a search.
 func (o *outputFlags) addVerbose(cmd *cobra.Command) {
-	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print the numbers of the search behind the summary")
+	cmd.Flags().BoolVarP(&o.verbose, "verbose", "v", false, "print numbers about the search after the summary")
 }
 
 func (o *outputFlags) add(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&o.out, "out", "", "write to this `directory` (default: ariadne-runs/NAME-N)")
 	f.BoolVar(&o.json, "json", false, "print one JSON object per event and line")
-	f.BoolVar(&o.quiet, "quiet", false, "print the outcome only")
+	f.BoolVar(&o.quiet, "quiet", false, "print only the outcome")
 }
 
 // seedFlag is a seed in the place of the spec's.
@@ -33,7 +33,7 @@ type seedFlag struct {
 
 func (s *seedFlag) add(cmd *cobra.Command) {
 	s.cmd = cmd
-	cmd.Flags().Uint64Var(&s.seed, "seed", 0, "`seed` in the place of the spec's")
+	cmd.Flags().Uint64Var(&s.seed, "seed", 0, "this `seed` instead of the spec's")
 }
 
 func (s *seedFlag) apply(to *spec.Spec) {

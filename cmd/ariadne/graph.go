@@ -45,8 +45,8 @@ The page is one file. It makes no request, and shows the same in any browser wit
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "graph.html", "write the page to this `file`")
-	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
-	f.BoolVar(&o.Force, "force", false, "draw although spec or programs have changed")
+	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
+	f.BoolVar(&o.Force, "force", false, "draw even if spec or programs have changed")
 	return cmd
 }
 

@@ -173,7 +173,7 @@ func (m *memory) Set(text string) error {
 		return err
 	}
 	if s < leastMemory {
-		return errors.New("too little: at least 64M are needed")
+		return errors.New("too small: at least 64M is needed")
 	}
 	*m = memory(s)
 	return nil

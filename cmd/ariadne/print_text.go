@@ -100,7 +100,7 @@ func (p *textPrinter) exposes(s *ariadne.Step) {
 	}
 	gone, come := p.exposed.Step(s)
 	for _, t := range gone {
-		show(t, " is no more")
+		show(t, " ended")
 	}
 	for _, t := range come {
 		show(t, "")
@@ -250,16 +250,16 @@ func (p *textPrinter) goal(g *record.Goal) {
 	if g.By > 0 {
 		p.printf("  critical   one of the steps %d to %d\n", g.After+1, g.By)
 	}
-	p.printf("  evidence   a walk of %s without faults; %s of %s to find the critical transition; they are suspected from %s on\n",
+	p.printf("  evidence   a walk of %s without faults, and %s of %s to find the critical transition; walks that long are suspected from %s on\n",
 		plural(g.Walk, "step"), plural(g.Walks, "walk"), plural(g.WalkSteps, "step"), plural(g.Bound, "step"))
 	if g.Further > 0 {
-		p.printf("             %s from its end went on for %s and %v at least: in none it happened\n", plural(g.Further, "walk"), plural(g.FurtherSteps, "step"), g.FurtherTime)
+		p.printf("             %s from its end went on for at least %s and %v: none reached a live state\n", plural(g.Further, "walk"), plural(g.FurtherSteps, "step"), g.FurtherTime)
 	}
 	if c := g.Cycle; c != nil {
-		p.printf("  cycle      on the natural schedule the same %s come again and again, each time in %v: %s\n", plural(c.Steps, "step"), time.Duration(c.Time), strings.Join(c.Names, ", "))
+		p.printf("  cycle      on the natural schedule the same %s repeat, each time in %v: %s\n", plural(c.Steps, "step"), time.Duration(c.Time), strings.Join(c.Names, ", "))
 	}
 	if g.Live != "" {
-		p.printf("  live       an execution of %s that begins with the same %d, and in which it happens: %s\n", plural(g.LiveIn, "step"), g.Along, g.Live)
+		p.printf("  live       an execution of %s begins with the same %d steps, and the goal becomes true: %s\n", plural(g.LiveIn, "step"), g.Along, g.Live)
 	}
 }
 
@@ -375,7 +375,13 @@ func (p *textPrinter) reportAll(head string, texts []string) {
 			p.printf("%s%d more in report.json\n", head, len(texts)-most)
 			return
 		}
-		p.printf("%s%s\n", p.style.Warn(head), t)
+		for n, line := range strings.Split(head+t, "\n") {
+			line = p.style.Wrap(line)
+			if n == 0 {
+				line = p.style.Warn(head) + strings.TrimPrefix(line, head)
+			}
+			p.printf("%s\n", line)
+		}
 	}
 }
 
@@ -399,7 +405,7 @@ func (p *textPrinter) reportRefusals(r *record.Report) {
 		by[key].nodes = append(by[key].nodes, f.Node)
 	}
 	if len(by) > 0 {
-		p.printf("\n%s\n", p.style.Head("not modelled (ariadne syscalls has the support table):"))
+		p.printf("\n%s\n", p.style.Head("not emulated (ariadne syscalls has the support table):"))
 	}
 	for _, key := range slices.Sorted(maps.Keys(by)) {
 		f := by[key]
@@ -524,7 +530,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	all := "not exhausted"
 	switch {
 	case c.Exhausted && c.Bounded > 0:
-		all = fmt.Sprintf("exhausted within its bounds, which cut off something in %s", plural(c.Bounded, "state"))
+		all = fmt.Sprintf("exhausted within its bounds, which cut paths off in %s", plural(c.Bounded, "state"))
 	case c.Exhausted:
 		all = "exhausted"
 	case c.Missed != "":
@@ -538,7 +544,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	p.list("  seen       "+least, []string{plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
 		plural(c.States, "global state"), fmt.Sprintf("%s (%s)", plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))})
 	if c.Known+c.Given > 0 {
-		p.printf("  further    %s came to known states, %d the strategy gave up\n", plural(c.Known, "path"), c.Given)
+		p.printf("  further    %s reached known states, the strategy gave up %d\n", plural(c.Known, "path"), c.Given)
 	}
 	if len(c.Faults) > 0 {
 		p.list("  faults     ", faultsOf(c.Faults))
@@ -551,10 +557,10 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		p.list("  strategies ", strategiesOf(c.Strategies))
 	}
 	if c.Cycles > 0 {
-		p.printf("  cycles     %s came back to where it had been\n", plural(c.Cycles, "path"))
+		p.printf("  cycles     %s returned to an earlier state\n", plural(c.Cycles, "path"))
 	}
 	if c.Merged > 0 || len(c.Under) > 0 && c.Equality == "" {
-		p.printf("  merged     %s like known ones by that\n", plural(c.Merged, "state"))
+		p.printf("  merged     %s equal to known ones by these rules\n", plural(c.Merged, "state"))
 	}
 	if c.Protocol > 0 {
 		p.printf("  protocol   %s, %s\n", plural(c.Protocol, "state"), plural(c.Global, "combination"))
@@ -562,7 +568,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	n := c.Nodes
 	made := []string{plural(n.Executed, "transition") + " executed", fmt.Sprint(n.Remembered, " remembered")}
 	if n.Foreseen > 0 {
-		made = append(made, fmt.Sprint(n.Foreseen, " with another image of the same loss"))
+		made = append(made, fmt.Sprint(n.Foreseen, " with another image of the same power loss"))
 	}
 	if n.Lent > 0 {
 		made = append(made, fmt.Sprint(n.Lent, " the same as on another disk"))
@@ -573,7 +579,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		p.printf("  walks      from %s, %d of them live, the slowest by %s; %s in all, of %d at most each (%s)\n",
 			plural(l.States, "state"), l.Live, plural(l.Most, "step"), plural(l.Steps, "step"), l.Bound, sampled(l))
 		if l.Skipped+l.GivenUp+l.Undecided > 0 {
-			p.printf("             no walks from %s of paths; %s could not go on, %d remained undecided\n", plural(l.Skipped, "end"), plural(l.GivenUp, "walk"), l.Undecided)
+			p.printf("             no walks from %s of paths; %s could not go on, %d are undecided\n", plural(l.Skipped, "end"), plural(l.GivenUp, "walk"), l.Undecided)
 		}
 	}
 	if m := c.Memo; m.Stopped > 0 {
@@ -585,7 +591,7 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	if n.Audited > 0 {
 		incomparable := ""
 		if n.Incomparable > 0 {
-			incomparable = fmt.Sprintf(", %d not comparable as a thread was preempted", n.Incomparable)
+			incomparable = fmt.Sprintf(", %d not comparable because a thread was preempted", n.Incomparable)
 		}
 		p.printf("  audited    %s, %d different%s\n", plural(n.Audited, "transition"), n.Mismatches, incomparable)
 	}

@@ -22,19 +22,20 @@ func (a *app) replayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay TRACE",
 		Short: "Follow a trace and verify each step",
-		Long: `Runs the system along a trace and compares each step with what the trace says. At the
-first difference it stops and names the node, the system call, and what was expected.
+		Long: `Runs the system along a trace, and compares each step with the trace. At the first
+difference the replay stops, and names the node, the system call and the expected result.
 The exit status is that of the execution: 1 when the trace ends in a violation.
 
-With --loose nothing is compared, and spec and programs may have changed: print more, or
-try a fix, and see whether the violation still comes. Of what is possible, what comes first
-in the rest of the trace is taken; what the trace does not have happens when it is due.
-A message is late only when it is late in the trace. Connections are the same when a node
-opens them to the same port in the same order. It goes on to an end, and says whether the
-violation came (exit status 1 when one came) and where it left the trace.
+With --loose the replay compares nothing, and spec and programs may have changed. Print
+more, or try a fix, and see whether the violation still comes. At each step the replay
+takes the possible event that comes first in the rest of the trace. Events that the trace
+does not have happen when they are due. A message is late only when it is late in the
+trace. Connections are the same when a node opens them to the same port in the same order.
+The replay goes on to an end. It says whether a violation came (exit status 1) and where
+the execution left the trace.
 
-With --critical it then looks for the critical transition of a trace at whose end something has
-not happened that must: the step behind which no walk came to a state in which it happens.`,
+With --critical, for a trace of eventually or leads_to, the replay then looks for the
+critical transition. That is the step after which no walk reaches a live state.`,
 		Example: `  ariadne replay ariadne-runs/raftkv-1/violation-1/trace.txt
   ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # with a print more
   ariadne replay --critical --walks 200 ariadne-runs/tree-1/violation-1/trace.txt`,
@@ -57,14 +58,14 @@ not happened that must: the step behind which no walk came to a state in which i
 		},
 	}
 	o.add(cmd)
-	cmd.Flags().StringVar(&path, "spec", "", "read the spec from this `file` instead of where the trace says")
-	cmd.Flags().BoolVar(&force, "force", false, "replay although spec or programs have changed")
+	cmd.Flags().StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
+	cmd.Flags().BoolVar(&force, "force", false, "replay even if spec or programs have changed")
 	cmd.Flags().BoolVar(&loose, "loose", false, "follow the choices of the trace as long as they exist, and compare nothing")
 	cmd.MarkFlagsMutuallyExclusive("force", "loose")
-	cmd.Flags().BoolVar(&critical, "critical", false, "look for the critical transition: the step behind which what must happen never does")
-	cmd.Flags().IntVar(&hunt.Walks, "walks", search.DefaultWalks, "with --critical: `walks` without a live state, from which a state counts as dead")
-	cmd.Flags().Uint64Var(&hunt.Seed, "walk-seed", 0, "with --critical: other walks for each `number`")
-	cmd.Flags().DurationVar(&hunt.Time, "time", 0, "with --critical: real time for it, at most; 0: no limit")
+	cmd.Flags().BoolVar(&critical, "critical", false, "look for the critical transition: the step after which no walk reaches a live state")
+	cmd.Flags().IntVar(&hunt.Walks, "walks", search.DefaultWalks, "with --critical: a state counts as dead when so many `walks` from it have found no live state")
+	cmd.Flags().Uint64Var(&hunt.Seed, "walk-seed", 0, "with --critical: each `number` draws other walks")
+	cmd.Flags().DurationVar(&hunt.Time, "time", 0, "with --critical: stop looking after this `duration` of real time; 0: no limit")
 	cmd.MarkFlagsMutuallyExclusive("critical", "loose")
 	return cmd
 }

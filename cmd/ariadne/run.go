@@ -17,9 +17,9 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run SPEC",
 		Short: "Run the system once, every message and timer on time",
-		Long: `Runs the natural schedule once: every message arrives after its latency, every timer
-fires on time. The lines that nodes write are shown as they come, then a timeline.
-Trace, timeline and each node's log are written to the run directory.`,
+		Long: `Runs the natural schedule once: every message arrives after its latency, and every timer
+fires on time. Prints the lines of the nodes when they write them, and then a timeline.
+The run directory has the trace, the timeline, and the log of each node.`,
 		Example: `  ariadne run spec.yaml
   ariadne run spec.yaml --seed 7 --out /tmp/seven
   ariadne run spec.yaml --expose`,
@@ -46,6 +46,6 @@ Trace, timeline and each node's log are written to the run directory.`,
 	}
 	o.add(cmd)
 	seed.add(cmd)
-	cmd.Flags().BoolVar(&exposes, "expose", false, "show what nodes expose, as it changes, in the place of their lines and the timeline")
+	cmd.Flags().BoolVar(&exposes, "expose", false, "print the changes of what nodes expose, instead of their lines and the timeline")
 	return cmd
 }

@@ -27,10 +27,10 @@ type steering struct {
 }
 
 func (g *steering) add(f *pflag.FlagSet) {
-	f.StringVar(&g.strategy, "strategy", "", "`how` to choose among what can happen, one of the above (default: the spec's, or default)")
-	f.StringVar(&g.equality, "equality", "", "states are the same by this `name` of theirs: history, when nodes were given the same; exposed, when they show the same by --state; exposed-times, and the same times lie between (default: the spec's, or history; see docs/guides/explore.md)")
-	f.Var(&g.symmetric, "symmetric", "these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for further groups; none: no nodes are")
-	f.StringVar(&g.script, "script", "", "rules of your own in this `file` of Starlark; none: not even the spec's (see docs/guides/scripts.md)")
+	f.StringVar(&g.strategy, "strategy", "", "the `strategy` of the search, one of the above (default: the spec's, or default)")
+	f.StringVar(&g.equality, "equality", "", "states are equal by this `name`: history, when nodes received the same inputs; exposed, when --state shows the same of them; exposed-times, when also the times between are the same (default: the spec's, or history; see docs/guides/explore.md)")
+	f.Var(&g.symmetric, "symmetric", "these `nodes` are interchangeable, as in n1,n2,n3; may be repeated for other groups; none: no nodes are")
+	f.StringVar(&g.script, "script", "", "search by the functions in this `file` of Starlark; none: without the spec's script (see docs/guides/scripts.md)")
 }
 
 // apply completes the options of a check by these flags, and by what its spec says
@@ -55,7 +55,7 @@ func (g *steering) apply(s *spec.Spec, o *check.Options) error {
 		}
 	}
 	if lives(o) && o.Search.Audit > 0 {
-		return usageError{fmt.Errorf("--audit is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
+		return usageError{fmt.Errorf("--audit has no effect with --strategy %s, which remembers nothing: choose another strategy", o.Search.Strategy)}
 	}
 	if err := g.load(e, o); err != nil {
 		return err
@@ -81,11 +81,11 @@ func (g *steering) match(o *check.Options) error {
 	}
 	switch row, _ := strategy.Named(o.Search.Strategy); {
 	case !row.Matches && g.equality != "":
-		return usageError{fmt.Errorf("--equality %s is of no use with --strategy %s, which does not try all states: choose another", g.equality, row.Name)}
+		return usageError{fmt.Errorf("--equality %s has no effect with --strategy %s, which does not try all states: choose another strategy", g.equality, row.Name)}
 	case !row.Matches: // the spec says it for those that do
 		o.Search.Equality = ""
 	case len(o.Search.States) == 0:
-		return usageError{fmt.Errorf("equality %s needs --state, or states of the spec: they say what nodes show", o.Search.Equality)}
+		return usageError{fmt.Errorf("equality %s needs --state, or explore.states in the spec", o.Search.Equality)}
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func (g *steering) load(e *spec.Explore, o *check.Options) error {
 	case g.strategy == "" && (e.Strategy == "" || g.script != "") && rules.HasExplore():
 		o.Search.Strategy = "script"
 	case lives(o) && g.script != "":
-		return usageError{fmt.Errorf("--script is of no use with --strategy %s, which remembers nothing: choose another", o.Search.Strategy)}
+		return usageError{fmt.Errorf("--script has no effect with --strategy %s, which remembers nothing: choose another strategy", o.Search.Strategy)}
 	}
 	return nil
 }

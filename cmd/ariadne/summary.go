@@ -81,7 +81,7 @@ func outcomeWords(r *record.Report) string {
 // endClauses say why an execution ended, by the word of the report.
 var endClauses = map[string]string{
 	search.EndClients:   "the clients were done",
-	search.EndQuiet:     "nothing was left to happen",
+	search.EndQuiet:     "nothing more could happen",
 	search.EndSteps:     "the limit of steps was reached",
 	search.EndTime:      "the limit of virtual time was reached",
 	search.EndBounds:    "the bounds of the search were reached",
@@ -90,7 +90,7 @@ var endClauses = map[string]string{
 	search.EndCut:       "a step was cut off",
 	search.EndStrategy:  "the path ended",
 	search.EndStopped:   "the execution was stopped",
-	search.EndSeen:      "the path came to a known state",
+	search.EndSeen:      "the path reached a known state",
 }
 
 // endClause says why an execution ended, as a clause.
@@ -144,7 +144,7 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	case search.StopViolation:
 		say("The check stopped at the first violation: --keep-going looks for others.")
 	case record.Interrupted:
-		say("The check was interrupted: --resume --out %s goes on with it.", r.Out)
+		say("The check was interrupted: --resume --out %s continues it.", r.Out)
 	case search.StopTime, search.StopExecutions: // that is known to who gave them
 	case "":
 	default:
@@ -154,7 +154,7 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 		return all
 	}
 	if c.Exhausted && c.Bounded > 0 {
-		say("The bounds left something out in %s.", amount(c.Bounded, "state"))
+		say("The bounds cut paths off in %s.", amount(c.Bounded, "state"))
 	}
 	if c.Exhausted && len(c.ReadClock) > 0 {
 		say("Nodes that read the clock, in steps that were tried at no other times: %s.", strings.Join(c.ReadClock, ", "))
@@ -186,7 +186,7 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 // without -v, too.
 func (p *textPrinter) conditions(c *record.Coverage) {
 	if c.Earlier > 0 {
-		p.printf("  before     %s are not counted, because what they had seen is lost: %s\n",
+		p.printf("  before     %s are not counted, because their coverage is lost: %s\n",
 			plural(c.Earlier, "path"), c.Lost)
 	}
 	for _, u := range c.Under {

@@ -40,7 +40,7 @@ func TestSummary(t *testing.T) {
 			"Explored 12 executions in 60.0 s; found nothing. New behaviour was still coming: try --executions 120."},
 		{"all", record.Report{Command: "check", Stopped: check.StopExplored, Executions: 1, RealTime: took,
 			Coverage: with(record.Coverage{Exhausted: true, Bounded: 3}, 1)},
-			"No violation. Explored every state within the bounds: 1 execution in 60.0 s. The bounds left something out in 3 states."},
+			"No violation. Explored every state within the bounds: 1 execution in 60.0 s. The bounds cut paths off in 3 states."},
 		{"clock", record.Report{Command: "check", Stopped: check.StopExploredAtTimes, Executions: 1, RealTime: took,
 			Coverage: with(record.Coverage{Exhausted: true, ReadClock: []string{"server", "client"}}, 1)},
 			"No violation. Explored every state within the bounds, at the times at which events happened: 1 execution in 60.0 s. " +
@@ -53,7 +53,7 @@ func TestSummary(t *testing.T) {
 			"Found a violation: explored 8 executions in 60.0 s. The check stopped at the first violation: --keep-going looks for others."},
 		{"interrupted", record.Report{Command: "check", Out: "o", Stopped: record.Interrupted, Outcome: record.Inconclusive, Executions: 8, RealTime: took},
 			`Inconclusive (see the lines "inconclusive"): explored 8 executions in 60.0 s. ` +
-				"The check was interrupted: --resume --out o goes on with it. run directory: o"},
+				"The check was interrupted: --resume --out o continues it. run directory: o"},
 		{"incomplete", record.Report{Command: "check", Stopped: "the strategy has no more paths", Executions: 8, RealTime: took,
 			Coverage: with(record.Coverage{Missed: "walks alone"}, 1)},
 			"Explored 8 executions in 60.0 s; found nothing. The check stopped: the strategy has no more paths. " +
@@ -62,7 +62,7 @@ func TestSummary(t *testing.T) {
 			"No violation: the limit of virtual time was reached after 1,000 steps, 1 message and 2.000000s of virtual time (60.0 s of real time)."},
 		{"lost", record.Report{Command: "check", Stopped: search.StopExecutions, Executions: 1, RealTime: took,
 			Coverage: &record.Coverage{Earlier: 3, Lost: "gone", Under: []string{"nodes a, b are interchangeable"}}},
-			"Explored 1 execution in 60.0 s; found nothing. before 3 paths are not counted, because what they had seen is lost: gone " +
+			"Explored 1 execution in 60.0 s; found nothing. before 3 paths are not counted, because their coverage is lost: gone " +
 				"under nodes a, b are interchangeable"},
 	} {
 		var screen strings.Builder

@@ -29,9 +29,9 @@ func (a *app) traceShowCommand() *cobra.Command {
 	var asJSON, steps bool
 	cmd := &cobra.Command{
 		Use:   "show TRACE",
-		Short: "Print what a trace was made of, and its timeline",
-		Long: `Prints the head of a trace, the timeline that was written beside it and how it ended.
-Without a timeline, or with --steps, prints the steps as the trace has them.`,
+		Short: "Print the settings of a trace, and its timeline",
+		Long: `Prints the head of a trace, the timeline beside it, and how the execution ended. With
+--steps, or where there is no timeline, prints the steps of the trace.`,
 		Example: `  ariadne trace show ariadne-runs/raftkv-1/trace.txt
   ariadne trace show ariadne-runs/raftkv-1/trace.txt --json`,
 		Args: exactly("TRACE"),

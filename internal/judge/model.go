@@ -23,10 +23,10 @@ func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.
 	if data == nil {
 		fn, ok := known[c.Of].(*starlark.Function)
 		if !ok {
-			return history.Property{}, fail(fmt.Sprintf("%q is neither of %s nor a function of definitions", c.Of, strings.Join(history.Names(), ", ")))
+			return history.Property{}, fail(fmt.Sprintf("%q is neither one of %s nor a function of definitions", c.Of, strings.Join(history.Names(), ", ")))
 		}
 		if fn.NumParams() != 4 || fn.HasVarargs() || fn.HasKwargs() {
-			return history.Property{}, fail(fmt.Sprintf("%s has other parameters than state, op, value, result", c.Of))
+			return history.Property{}, fail(fmt.Sprintf("%s must have the parameters state, op, value, result", c.Of))
 		}
 		first := starlark.String(c.Initial)
 		c.Initial = first.String()

@@ -66,8 +66,8 @@ func TestModels(t *testing.T) {
 		{"stack", "a push s 1;a ok;b pop s;a pop s;a ok", "", ""}, // the other one has it
 		{"pairs", "a x k 1;a ok;a x k 2;a ok", "", ""},
 		{"fails", "a x k 1;a ok", "", "spec.yaml:7: property \"p\": unknown binary op: string + int"},
-		{"nothing", "", "", `"nothing" is neither of register, counter, set, list, queue, bank nor a function of definitions`},
-		{"short", "", "", "short has other parameters than state, op, value, result"},
+		{"nothing", "", "", `"nothing" is neither one of register, counter, set, list, queue, bank nor a function of definitions`},
+		{"short", "", "", "short must have the parameters state, op, value, result"},
 	} {
 		verdict, err := judged(t, history.Claim{Of: c.of}, strings.FieldsFunc(c.lines, func(r rune) bool { return r == ';' })...)
 		text := ""
@@ -81,7 +81,7 @@ func TestModels(t *testing.T) {
 	if verdict, err := judged(t, history.Claim{Of: "stack", Initial: "7", Level: history.Sequential}, "a pop s", "a ok 7"); verdict != "" || err != nil {
 		t.Error(verdict, err)
 	}
-	if _, err := judged(t, history.Claim{Of: "bank", Initial: "7"}); err == nil || !strings.Contains(err.Error(), `initial: balances "7": want as in`) {
+	if _, err := judged(t, history.Claim{Of: "bank", Initial: "7"}); err == nil || !strings.Contains(err.Error(), `initial: balances "7": write them as in`) {
 		t.Error(err)
 	}
 }

@@ -169,7 +169,7 @@ func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs
 	for i := range before.Len() {
 		s, ok := before.Index(i).(*snapshot)
 		if !ok {
-			return nil, fmt.Errorf("%s: want earlier, not a list of %s", b.Name(), before.Index(i).Type())
+			return nil, fmt.Errorf("%s: its second argument must be earlier, not a list of %s", b.Name(), before.Index(i).Type())
 		}
 		if list.Len() == 0 {
 			break

@@ -73,7 +73,7 @@ func (p *Properties) Notes() (all []string) {
 	})
 	slices.Sort(names)
 	for _, name := range names {
-		all = append(all, fmt.Sprintf("expose: programs expose %s, of which the spec says nothing: expose: {%s: {}} lets properties read it", name, name))
+		all = append(all, fmt.Sprintf("expose: programs expose %s, which the spec does not name: with expose: {%s: {}} properties can read it", name, name))
 	}
 	return all
 }
@@ -81,17 +81,17 @@ func (p *Properties) Notes() (all []string) {
 // Doubts say what could not be judged, one line each.
 func (p *Properties) Doubts() (all []string) {
 	if n := p.unknown.Load(); n > 0 {
-		all = append(all, fmt.Sprintf("of %d histories of clients' operations nobody knew within %v whether they can be explained", n, historyLimit))
+		all = append(all, fmt.Sprintf("%d histories of clients' operations were not judged: each took longer than %v", n, historyLimit))
 	}
 	if err := p.puzzled.Load(); err != nil {
-		all = append(all, fmt.Sprintf("history: what goes over a connection was not understood, so operations were not judged: %s", *err))
+		all = append(all, fmt.Sprintf("history: operations were not judged, because Ariadne did not understand a connection: %s", *err))
 	}
 	if p.ended.Load() && !p.met.Load() && p.History.Wire != "" && p.puzzled.Load() == nil {
-		all = append(all, fmt.Sprintf("history: no client has begun an operation on a connection to port %d, so none was judged", p.History.Port))
+		all = append(all, fmt.Sprintf("history: no client began an operation on a connection to port %d, so no operation was judged: check the port", p.History.Port))
 	}
 	for _, f := range p.Probed {
 		if _, found := p.probed.Load(f); !found && len(p.list)+len(p.goals) > 0 {
-			text := fmt.Sprintf("no program that ran has a %s and debug information: is it stripped, or is the name another?", f)
+			text := fmt.Sprintf("no program with debug information has a %s: check the name, and that the program is not stripped", f)
 			if strings.HasPrefix(f, "command ") {
 				text = f + " has never ended with status 0"
 			}
@@ -210,13 +210,13 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 	}
 	p.sees = p.sees.And(sees)
 	if sees.Past && p.History == nil {
-		return c, fail("there is no history, which says what is pending")
+		return c, fail("history is missing: pending is about its operations")
 	}
 	if looksBack := slices.Contains(c.params, earlier); looksBack != (q.Window > 0) {
-		return c, fail("earlier and window go together")
+		return c, fail("earlier needs window, and window needs earlier")
 	} else if looksBack {
 		if sees.World || sees.Past {
-			return c, fail("earlier snapshots have no messages, timers, clocks and pending")
+			return c, fail("a property with earlier cannot read messages, timers, clocks or pending")
 		}
 		c.window = len(p.windows)
 		p.windows = append(p.windows, expose.Window{Names: reads, Up: sees.Up, Length: q.Window})
@@ -363,7 +363,7 @@ func (j *Judge) holds(q *compiled, s *expose.Snapshot, given starlark.StringDict
 	j.value(q, s, given, func(v starlark.Value) error {
 		b, ok := v.(starlark.Bool)
 		if holds = bool(b); !ok {
-			return fmt.Errorf("it is %s: True or False is needed", v.Type())
+			return fmt.Errorf("its value is %s: True or False is needed", v.Type())
 		}
 		return nil
 	})
@@ -378,7 +378,7 @@ func (j *Judge) number(q *compiled, s *expose.Snapshot, given starlark.StringDic
 		}
 		n, ok := starlark.AsFloat(v)
 		if !ok || math.IsNaN(n) || math.IsInf(n, 0) {
-			return fmt.Errorf("it is %s: a number is needed, or None", v)
+			return fmt.Errorf("its value is %s: a number or None is needed", v)
 		}
 		number = &n
 		return nil
@@ -651,7 +651,7 @@ func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []
 	for _, a := range args[1:] {
 		field, ok := starlark.AsString(a)
 		if !ok {
-			return nil, fmt.Errorf("one: want names of fields, not %s", a.Type())
+			return nil, fmt.Errorf("one: names of fields are needed, not %s", a.Type())
 		}
 		fields = append(fields, field)
 	}
@@ -687,7 +687,7 @@ func tuples(b *starlark.Builtin, list *starlark.List, f func(*script.Tuple) (boo
 	for i := range list.Len() {
 		t, ok := list.Index(i).(*script.Tuple)
 		if !ok {
-			return fmt.Errorf("%s: want a list of tuples, not of %s", b.Name(), list.Index(i).Type())
+			return fmt.Errorf("%s: a list of tuples is needed, not of %s", b.Name(), list.Index(i).Type())
 		}
 		if ok, err := f(t); err != nil {
 			return err

@@ -35,9 +35,9 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 			fn, ok := defined[name].(*starlark.Function)
 			switch {
 			case !ok:
-				return nil, wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("%s is not a function of definitions", name)})
+				return nil, wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("definitions have no function %s", name)})
 			case fn.NumParams() != params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
-				return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s has other parameters than %s", t.Name, name, what)}
+				return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s must have the parameters %s", t.Name, name, what)}
 			}
 			return fn, nil
 		}
@@ -135,7 +135,7 @@ func (b *byName) Attr(name string) (starlark.Value, error) {
 func tuplesOf(v starlark.Value) (all []*stage.Tuple, err error) {
 	list, ok := v.(starlark.Iterable)
 	if _, dict := v.(*starlark.Dict); !ok || dict {
-		return nil, fmt.Errorf("%s: a list of tuples is needed, each a tuple that it was given, a dict by names of fields, or texts and numbers", v.Type())
+		return nil, fmt.Errorf("%s: a list is needed, of tuples that the function was given, dicts by names of fields, or texts and numbers", v.Type())
 	}
 	it := list.Iterate()
 	defer it.Done()
@@ -171,7 +171,7 @@ func tupleOf(v starlark.Value) (t *stage.Tuple, err error) {
 					return t, fmt.Errorf("a tuple whose node is %s: a node's name is needed", item[1].Type())
 				}
 			case !ok || name == "values" || !ariadne.IsExposable(name):
-				return t, fmt.Errorf("a tuple with the field %s: letters, digits and _ are needed, and not values", item[0])
+				return t, fmt.Errorf("a tuple with the field %s: a name of letters, digits and _ is needed, other than values", item[0])
 			default:
 				if err := add(name, item[1]); err != nil {
 					return t, fmt.Errorf("a tuple whose field %s is %w", name, err)

@@ -132,7 +132,7 @@ func (r *Report) Unshown() {
 }
 
 // untried is how a note begins on a kind of fault that was not tried.
-const untried = "no fault was tried of kind "
+const untried = "no fault of this kind was tried: "
 
 // Untried notes the kinds of faults for which there is a budget and that were not tried, unless
 // it is not known whether they were before the check was resumed.
@@ -146,11 +146,11 @@ func (r *Report) Untried() {
 		switch {
 		case f.Taken > 0:
 		case f.Offered == 0 && f.After != "" && f.Said == 0:
-			r.Note(fmt.Sprintf("%s%s: no line came before it that matches %q", untried, f.Kind, f.After))
+			r.Note(fmt.Sprintf("%s%s: no line matched its after: %q", untried, f.Kind, f.After))
 		case f.Offered == 0:
-			r.Note(fmt.Sprintf("%s%s: none could happen in what was executed", untried, f.Kind))
+			r.Note(fmt.Sprintf("%s%s: none was possible in these executions", untried, f.Kind))
 		default:
-			r.Note(fmt.Sprintf("%s%s: the search did not get to where one could happen", untried, f.Kind))
+			r.Note(fmt.Sprintf("%s%s: the search did not reach a step at which one could happen", untried, f.Kind))
 		}
 	}
 }

@@ -118,11 +118,11 @@ func (d *Dir) mayTake(command string) error {
 	h, _, err := d.head()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("%s: not empty and not a run directory", d.Path)
+		return fmt.Errorf("%s is not empty, and is not a run directory: choose another directory with --out", d.Path)
 	case err != nil:
 		return fmt.Errorf("%w; remove %s, or choose another directory with --out", err, d.Path)
 	case h.Command != command && !h.untouched():
-		return fmt.Errorf("%s holds a %s, which a %s does not replace; remove it, or choose another directory with --out", d.Path, h.Command, command)
+		return fmt.Errorf("%s has the results of a %s, which a %s does not replace: remove it, or choose another directory with --out", d.Path, h.Command, command)
 	}
 	return nil
 }

@@ -16,8 +16,8 @@ import (
 // Doubts that are none any more when a check is resumed, or that there are again.
 const (
 	unended          = "executions do not end by themselves: "
-	interruptedAfter = "it was interrupted after "
-	noneEnded        = "not even one execution ended in the time given"
+	interruptedAfter = "the check was interrupted after "
+	noneEnded        = "no execution ended in the given time"
 	tooFew           = "too few executions ended: "
 	noFault          = "no fault was tried: "
 )
@@ -31,12 +31,12 @@ func (r *Report) GoOn() {
 }
 
 // endedBefore is the end of a doubt that is none any more when all is walked again.
-const endedBefore = ", and the check ended before it was known why: give it more time"
+const endedBefore = ", and the check ended before it found out why: give it more time (--time)"
 
 // GoalDoubt says that the check ended before it was known what there is to an execution in which a
 // goal was not live.
 func GoalDoubt(name string) string {
-	return fmt.Sprintf("property %q was not true in all of a long walk%s", name, endedBefore)
+	return fmt.Sprintf("property %q was not true in any state of a long walk%s", name, endedBefore)
 }
 
 // Interrupted is why a command stops that the user ends.
@@ -65,7 +65,7 @@ func (r *Report) noneEnded(s *spec.Spec) string {
 		advice = append(advice, "take executions without freezing nodes (--strategy random)")
 	}
 	if r.Searched() != "random" {
-		advice = append(advice, "explore from a later step on (--from)")
+		advice = append(advice, "explore from a later step (--from)")
 	}
 	if slices.ContainsFunc(s.Nodes, func(n spec.Node) bool { return n.Client }) {
 		advice = append(advice, "let the clients do less")
@@ -91,7 +91,7 @@ func (r *Report) Enough(atLeast int, said bool) {
 		return
 	}
 	if r.Executions < atLeast {
-		r.Doubt(fmt.Sprintf("%s%d, and %d are wanted unless all is explored: give the check more time (--time), or say how many are enough (--at-least %d)",
+		r.Doubt(fmt.Sprintf("%s%d, and a verdict needs %d: give the check more time (--time), or accept fewer (--at-least %d)",
 			tooFew, r.Executions, atLeast, r.Executions))
 	}
 	if said || c.Earlier > 0 || len(c.Faults) == 0 || slices.ContainsFunc(c.Faults, func(f Faults) bool { return f.Taken > 0 }) {
@@ -101,8 +101,8 @@ func (r *Report) Enough(atLeast int, said bool) {
 	for _, f := range c.Faults {
 		kinds = append(kinds, f.Kind)
 	}
-	r.Doubt(fmt.Sprintf("%s%s may happen, and did in none of %d executions: give the check more time (--time), search without faults (--faults none), or say how many executions are enough (--at-least %d)",
-		noFault, strings.Join(kinds, ", "), r.Executions, r.Executions))
+	r.Doubt(fmt.Sprintf("%s%s may happen, and no execution had one: give the check more time (--time), search without faults (--faults none), or accept that (--at-least %d)",
+		noFault, strings.Join(kinds, ", "), r.Executions))
 }
 
 // Ended enters what speaks against a verdict on executions that ended so, if anything does.
@@ -145,11 +145,11 @@ func unendedDoubt(s *spec.Spec, ends map[string]int, servers []string) string {
 	case clients && len(servers) > 0: // more time would change nothing
 		return text + " before the clients were done: " + strings.Join(servers, "; ")
 	case clients && late > 0:
-		return text + fmt.Sprintf(" before the clients were done: raise %s in the spec, or write ends: time if the limit is meant", strings.Join(raise, " and "))
+		return text + fmt.Sprintf(" before the clients were done: raise %s in the spec, or write ends: time if the limit is intended", strings.Join(raise, " and "))
 	case long > 0:
 		return text + fmt.Sprintf(": raise %s in the spec", strings.Join(raise, " and "))
 	}
-	return text + ", and no node is a client: write client: true for those whose end is that of an execution, or ends: time if the limit is meant"
+	return text + ", and no node is a client: write client: true at the nodes whose end ends an execution, or ends: time if the limit is intended"
 }
 
 // Served enters what became of the servers in an execution that is recorded (Servers.Lines).

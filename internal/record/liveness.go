@@ -61,21 +61,21 @@ func NewGoal(l *search.Liveness, s *search.Stuck, c *search.Crisis, took time.Du
 		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live, Further: s.Further.Walks, FurtherSteps: s.Further.Steps, FurtherTime: s.Further.Time}
 	switch {
 	case c.Verdict == search.NeverLive && c.Exact:
-		e.Verdict = "it never can: all states that follow the first one were looked at"
+		e.Verdict = "the goal can never become true: all states after the first one were explored"
 	case c.Verdict == search.NeverLive:
-		e.Verdict = fmt.Sprintf("none of the walks from the first state came to a state in which it is true: it may never be, or takes more than %d steps", bound)
+		e.Verdict = fmt.Sprintf("no walk from the first state reached a live state: it can never become true, or needs more than %d steps", bound)
 	case c.Verdict == search.Undecided:
-		e.Verdict = "later it would become true: other walks show that"
+		e.Verdict = "the goal would become true later: other walks show that"
 	case c.Verdict == search.Between && c.Behind == 0:
 		e.Verdict = "the critical transition is not known: the time for walks was too short"
 	case c.Verdict == search.Between:
-		e.Verdict = fmt.Sprintf("behind step %d none of %d walks came to a state in which it is true; the time for walks was too short to find the critical transition before it", c.Step, c.Behind)
+		e.Verdict = fmt.Sprintf("after step %d none of %d walks reached a live state; the time for walks was too short to find the critical transition", c.Step, c.Behind)
 	case c.Exact:
-		e.Verdict = "behind the critical transition it can happen no more: all states that can follow were looked at"
+		e.Verdict = "after the critical transition the goal can never become true: all states that follow were explored"
 	case c.Before > 0:
-		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it %d of %d did", c.Behind, c.Live, c.Before)
+		e.Verdict = fmt.Sprintf("after the critical transition none of %d walks reached a live state; before it %d of %d walks did", c.Behind, c.Live, c.Before)
 	default:
-		e.Verdict = fmt.Sprintf("behind the critical transition none of %d walks came to a state in which it is true, before it some did", c.Behind)
+		e.Verdict = fmt.Sprintf("after the critical transition none of %d walks reached a live state; before it some walks did", c.Behind)
 	}
 	if c.Verdict == search.Between {
 		e.After, e.By = c.After, c.Step

@@ -19,7 +19,7 @@ func (d *Dir) take() error {
 	for end := time.Now().Add(lockPatience); unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK; time.Sleep(lockPatience / 50) {
 		if time.Now().After(end) {
 			dir.Close()
-			return fmt.Errorf("%s: in use by another ariadne that is still running; choose another directory with --out", d.Path)
+			return fmt.Errorf("%s: another ariadne that is still running uses it: choose another directory with --out", d.Path)
 		}
 	}
 	d.lock = dir // not every file system has locks; then nobody is kept out

@@ -31,14 +31,14 @@ const (
 
 // String says in one line what happened.
 func (l *Loose) String() string {
-	text := "whether the violation comes is not known, for it did not go on to an end"
+	text := "unknown whether the violation comes, because the execution did not reach an end"
 	switch l.Came {
 	case CameSame:
 		text = "the violation came again"
 	case CameKind:
 		text = "the same kind of violation came, with another message"
 	case CameAnother:
-		text = "another violation came than in the trace"
+		text = "another violation came, not that of the trace"
 		if l.Wanted == nil {
 			text = "a violation came, where the trace has none"
 		}

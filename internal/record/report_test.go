@@ -137,7 +137,7 @@ func TestReportOfAnotherVersion(t *testing.T) {
 		if err := d.mayTake("check"); err != nil {
 			t.Errorf("%s: another check cannot replace it: %v", c.name, err)
 		}
-		if err := d.mayTake("run"); err == nil || !strings.Contains(err.Error(), "holds a check, which a run does not replace") {
+		if err := d.mayTake("run"); err == nil || !strings.Contains(err.Error(), "has the results of a check, which a run does not replace") {
 			t.Errorf("%s: a run replaces it: %v", c.name, err)
 		}
 	}

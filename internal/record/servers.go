@@ -123,7 +123,7 @@ func (w *Servers) Lines() (lines []string) {
 					who = append(who, w.spec.Nodes[j].Name)
 				}
 			}
-			parts = append(parts, fmt.Sprintf("nobody listens on port %d, where %s asked", p.port, strings.Join(who, ", ")))
+			parts = append(parts, fmt.Sprintf("no program listens on port %d, which %s tried to reach", p.port, strings.Join(who, ", ")))
 		}
 		if parts != nil {
 			lines = append(lines, "node "+def.Name+": "+strings.Join(parts, "; "))

@@ -32,7 +32,7 @@ func TestServers(t *testing.T) {
 	clientEnds := ends
 	clientEnds.Action.Node = 1
 
-	const gone, vain = "server -d ended at 0.001000s with status 0, and no process is left", "nobody listens on port 5000, where cl asked"
+	const gone, vain = "server -d ended at 0.001000s with status 0, and no process is left", "no program listens on port 5000, which cl tried to reach"
 	for name, c := range map[string]struct {
 		steps []ariadne.Step
 		want  []string

@@ -47,7 +47,7 @@ func (r *Report) Fill(s *work.Result) {
 	if c := r.Coverage; c != nil {
 		c.fill(&s.Cover, r.names())
 		if c.Exhausted, c.Missed = s.Explored, s.Missed; c.Exhausted && c.CutOff > 0 {
-			c.Exhausted, c.Missed = false, fmt.Sprintf("a limit of steps or time cut paths off in %d states, and who comes there again, and sooner, does not go on", c.CutOff)
+			c.Exhausted, c.Missed = false, fmt.Sprintf("limits of steps or time cut paths off in %d states, and later paths that reach these states stop there", c.CutOff)
 		}
 	}
 }

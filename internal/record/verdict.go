@@ -171,7 +171,7 @@ func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *S
 		v.Numbers = a.Numbers
 	}
 	if d := Doubts(a, r.names()); len(d) > 0 {
-		v.Suspect = "it may be Ariadne's doing: " + strings.Join(d, "; ")
+		v.Suspect = "Ariadne may have caused it: " + strings.Join(d, "; ")
 	}
 	if v.Kind == "death" {
 		v.Said = saidLast(filepath.Join(dir, logFile(v.NodeName)))

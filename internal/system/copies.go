@@ -42,7 +42,7 @@ func (y *System) Fits(r Room) error {
 		}
 	}
 	if total > r.Bytes/r.Copies {
-		largest.Text = fmt.Sprintf("%s, and all nodes' copies%s take %s of memory, more than the %s that there are: name less%s",
+		largest.Text = fmt.Sprintf("%s, and all nodes' copies%s take %s of memory, of which %s may be used: copy less%s",
 			largest.Text, r.For, bytesText(total*r.Copies), bytesText(r.Bytes), r.Raise)
 		return spec.Errors{largest}
 	}
@@ -78,11 +78,11 @@ func (y *System) copied(n *spec.Node, until time.Time) (total int64, what string
 	switch {
 	case total > limit:
 		if total > most {
-			what += fmt.Sprintf(", all copies %s", bytesText(total))
+			what += fmt.Sprintf(", all copies have %s", bytesText(total))
 		}
-		what += fmt.Sprintf(", more than disk: %s: raise disk or name less", bytesText(limit))
+		what += fmt.Sprintf(", more than disk: %s: raise disk, or copy less", bytesText(limit))
 	case !all:
-		what += fmt.Sprintf(", and is too large to be looked through in %v: name less", measureFor)
+		what += fmt.Sprintf(", and is too large to be measured in %v: copy less", measureFor)
 	default:
 		return total, what, nil
 	}

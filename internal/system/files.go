@@ -47,7 +47,7 @@ func newDigests(s *spec.Spec) *Digests {
 
 // errNewer: a name leads to a file that does not show in the listing of its directory,
 // because it came later. What nodes see then is neither of before nor of now.
-var errNewer = errors.New("it is newer than what nodes see in its directory")
+var errNewer = errors.New("the file is newer than the listing of its directory that nodes see")
 
 // Of returns the digest of what nodes learn of a file: of what they were first shown, as far as
 // that is known, else of what is there now. That there is none is an error when its content or list
@@ -299,9 +299,9 @@ func (d *Digests) describe(f ariadne.File, err error, now, was ariadne.Digest) s
 	case f.Use == ariadne.FileList:
 		return fmt.Sprintf("directory %s has other files in it", f.Path) + d.difference(was, now)
 	case (f.Use == ariadne.FileName || f.Use == ariadne.FileKind) && was == nothing:
-		return fmt.Sprintf("file %s is there now, and was not before", f.Path)
+		return fmt.Sprintf("file %s was made since", f.Path)
 	case f.Use == ariadne.FileName:
-		return fmt.Sprintf("file %s is another: its kind, mode, owner or target", f.Path)
+		return fmt.Sprintf("file %s was replaced: its kind, mode, owner or target is another", f.Path)
 	case f.Use == ariadne.FileKind:
 		return fmt.Sprintf("file %s is of another kind, or a link to elsewhere", f.Path)
 	case f.Use == ariadne.FileStat:

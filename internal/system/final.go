@@ -53,7 +53,7 @@ func (f *finalJudge) Judge(p *space.Path, byTime bool) (wrong string, err error)
 	wrong, doubt, err := f.judge(p)
 	var cut memo.CutError
 	if errors.As(err, &cut) {
-		wrong, doubt, err = "", "finally: an execution could not be looked at: "+cut.Error(), nil
+		wrong, doubt, err = "", "finally: an execution could not be examined: "+cut.Error(), nil
 	}
 	if err != nil {
 		return "", err
@@ -79,7 +79,7 @@ func (f *finalJudge) judge(p *space.Path) (wrong, doubt string, err error) {
 			return "", "", err
 		}
 		if i == 1 && said != wrong {
-			return "", fmt.Sprintf("finally: of the same execution the command says different things: %q and %q", wrong, said), nil
+			return "", fmt.Sprintf("finally: the command gives two verdicts on the same execution: %q and %q", wrong, said), nil
 		}
 		if wrong = said; wrong == "" {
 			break

@@ -70,14 +70,14 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 	}
 	var lines []string
 	if len(s.fallen) > 0 && !def.Client {
-		lines = append(lines, "processes that a server had started for its work failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)), "; ")+"; its log says why, if anything does")
+		lines = append(lines, "processes that a server started failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)), "; ")+"; look for the reason in the node's log")
 	}
 	if places := slices.Sorted(maps.Keys(s.busy)); len(places) > 0 {
 		if n := len(places) - maxNames; n > 0 {
 			places = append(places[:maxNames], fmt.Sprintf("%d more places", n))
 		}
 		lines = append(lines, "threads computed for seconds without a system call: "+strings.Join(places, "; ")+
-			"; what they make at each start, such as keys, is better made once, beside the spec (dir), and what they measure switched off")
+			"; if programs make keys or the like at each start, make them once, beside the spec (dir); if they measure the machine, switch that off")
 	}
 	if len(beside) > 0 {
 		how := "add `dir: .` to the node, which makes its working directory a copy of the spec's"

@@ -351,7 +351,7 @@ func (y *System) Boots(interrupt func() <-chan struct{}) []memo.Boot {
 	return boots
 }
 
-var errNotFrozen error = &ariadne.SetupError{Err: errors.New("these nodes cannot be frozen, which a strategy that remembers needs")}
+var errNotFrozen error = &ariadne.SetupError{Err: errors.New("these nodes cannot be frozen: choose a strategy that freezes no nodes, such as random")}
 
 // initial names the state in which node i is before its start.
 func (y *System) initial(i int) ariadne.Digest {

@@ -101,7 +101,7 @@ func faultsIn(t *trace.Trace) (all world.Faults, err error) {
 	for _, f := range t.Faults {
 		k, ok := world.KindNamed(f.Kind)
 		if !ok || world.KindOf(k).Fault == "" || f.Count < 0 || f.Count > world.MaxFaults {
-			return all, fmt.Errorf("the trace has %d faults of kind %q, of which this version knows nothing", f.Count, f.Kind)
+			return all, fmt.Errorf("the trace has %d faults of kind %q, which this version of Ariadne does not have", f.Count, f.Kind)
 		}
 		all[k] = uint8(f.Count)
 	}
@@ -126,7 +126,7 @@ func (y *System) Changes(t *trace.Trace) []string {
 		}
 	}
 	if len(y.Programs) > len(h.Programs) {
-		lines = append(lines, fmt.Sprintf("there are %d commands, in the trace %d", len(y.Programs), len(h.Programs)))
+		lines = append(lines, fmt.Sprintf("the spec has %d commands, and the trace %d", len(y.Programs), len(h.Programs)))
 	}
 	files := slices.DeleteFunc(slices.Clone(t.Files), func(f trace.File) bool {
 		// told above
@@ -141,7 +141,7 @@ func (y *System) HostChanges(path string) []string {
 	path += trace.HostSuffix
 	b, err := readfile.AtMost(path, readfile.Record)
 	if errors.Is(err, fs.ErrNotExist) {
-		return []string{path + " is missing, so what else has changed on the host cannot be told"}
+		return []string{path + " is missing, so other changes of the host are not known"}
 	}
 	if err != nil {
 		return []string{err.Error()}
@@ -158,7 +158,7 @@ func (y *System) HostChanges(path string) []string {
 		case i < 0:
 			lines = append(lines, f.Name+": gone")
 		case now[i].Value != f.Value:
-			lines = append(lines, fmt.Sprintf("%s: %q, and it was %q", f.Name, now[i].Value, f.Value))
+			lines = append(lines, fmt.Sprintf("%s: now %q, in the trace %q", f.Name, now[i].Value, f.Value))
 		}
 	}
 	return append(lines, y.Digests.Changed(h.Files)...)

@@ -30,7 +30,7 @@ on all processors, for %s at most, and ends at the first violation.
   deviations from the natural schedule and of steps, before and after. The smaller execution was
   replayed. Where there is no arrow, none smaller was found.
 - *beside it*: the same system and client with a version or a setting that does not have the bug.
-  One seed searched it for as long as all seeds of the bug took together, but at least %s and no
+  One seed searched it for as long as all seeds of the bug took together. It took at least %s, and no
   longer than one search may take.
 `
 

@@ -18,8 +18,7 @@ type row struct {
 
 const head = `# What was found
 
-This page lists violations that searches of real programs found, where nobody had said what to look
-for. ` + "`make findings`" + ` writes it from searches of the unmodified programs of ` + "`examples/findings.yaml`" + `.
+This page lists violations of ready-made properties that searches of real programs found. ` + "`make findings`" + ` writes it from searches of the unmodified programs of ` + "`examples/findings.yaml`" + `.
 
 The searches use [ready-made properties](../guides/properties.md#ready-made). Two clients write and
 read one register, which must be linearizable and keep acknowledged writes. A term has one leader.
@@ -35,7 +34,7 @@ is one ` + "`ariadne check SPEC --keep-going`" + ` with the default strategy and
 - *ours*: a defect of the spec or of Ariadne.
 
 Each violation was replayed, and came again unless the text says otherwise. So was the smaller
-execution to which it was shrunk. Of violations with the same explanation, one trace lies in ` + "`" + traces + "`" + `; where the script ` + "`fetch`" + ` beside the spec has brought the same programs it can be followed step by step:
+execution to which it was shrunk. Of violations with the same explanation, one trace is in ` + "`" + traces + "`" + `; where the script ` + "`fetch`" + ` beside the spec has brought the same programs it can be followed step by step:
 
     examples/findings/fetch
     ariadne replay ` + traces + `/consul-1.txt

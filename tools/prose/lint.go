@@ -14,7 +14,7 @@ import (
 
 // finding is one defect, on a line of a file.
 type finding struct {
-	kind string // width, name, rename, word
+	kind string // width, name, rename, stray, word, long
 	path string
 	line int
 	text string
@@ -39,8 +39,12 @@ func lintMarkdown(path, text string) (all []finding) {
 				all = append(all, finding{"width", path, i + 1, fmt.Sprintf("%d columns", columns(lines[i]))})
 			}
 		}
-		for _, w := range Avoided(strings.Join(lines[p.begin:p.end], "\n")) {
+		text := strings.Join(lines[p.begin:p.end], "\n")
+		for _, w := range Avoided(text) {
 			all = append(all, finding{"word", path, p.begin + 1, w})
+		}
+		for _, s := range longSentences(text) {
+			all = append(all, finding{"long", path, p.begin + 1, s})
 		}
 	}
 	return all
@@ -94,12 +98,14 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 		}
 	}
 	for _, d := range declarations(f) {
-		doc := d.doc.Text()
-		if d.exported && !begins(doc, d.name) {
-			add("name", d.doc.Pos(), "the comment on %s begins with %q", d.name, firstWord(doc))
-		}
-		if damage := renamed(doc, d.name, d.receiver); damage != "" {
-			add("rename", d.doc.Pos(), "the comment on %s: %s", d.name, damage)
+		if doc := d.doc.Text(); doc != "" && len(d.names) == 1 {
+			name := d.names[0]
+			if d.exported && !begins(doc, name) {
+				add("name", d.doc.Pos(), "the comment on %s begins with %q", name, firstWord(doc))
+			}
+			if damage := renamed(doc, name, d.receiver); damage != "" {
+				add("rename", d.doc.Pos(), "the comment on %s: %s", name, damage)
+			}
 		}
 	}
 	if !speaks(file) {
@@ -114,50 +120,55 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 	return all, err
 }
 
-// declaration is a name with its doc comment.
+// declaration is what a doc comment stands on: a name, or those of a group.
 type declaration struct {
-	doc      *ast.CommentGroup
-	name     string
+	doc      *ast.CommentGroup // or nil
+	names    []string
 	receiver string // type of a method's, or ""
 	exported bool   // for a method: its type, too
 }
 
-// declarations are those at the top of a file that have a doc comment of their own. A comment on a
-// group of constants or variables stands on no name.
+// declarations are those at the top of a file.
 func declarations(f *ast.File) (all []declaration) {
-	add := func(doc *ast.CommentGroup, name *ast.Ident, receiver string, exported bool) {
-		if doc != nil && doc.Text() != "" {
-			all = append(all, declaration{doc, name.Name, receiver, exported && name.IsExported()})
-		}
-	}
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
 			receiver := receiverOf(d)
-			add(d.Doc, d.Name, receiver, receiver == "" || ast.IsExported(receiver))
+			exported := d.Name.IsExported() && (receiver == "" || ast.IsExported(receiver))
+			all = append(all, declaration{d.Doc, []string{d.Name.Name}, receiver, exported})
 		case *ast.GenDecl:
+			var group []string
 			for _, s := range d.Specs {
-				var doc *ast.CommentGroup
-				var name *ast.Ident
-				switch s := s.(type) {
-				case *ast.TypeSpec:
-					doc, name = s.Doc, s.Name
-				case *ast.ValueSpec:
-					if len(s.Names) > 1 {
-						continue
-					}
-					doc, name = s.Doc, s.Names[0]
-				default:
+				names, doc := specNames(s)
+				if len(names) == 0 {
 					continue
 				}
 				if doc == nil && len(d.Specs) == 1 {
 					doc = d.Doc
 				}
-				add(doc, name, "", true)
+				all = append(all, declaration{doc, names, "", ast.IsExported(names[0])})
+				group = append(group, names...)
+			}
+			if len(d.Specs) > 1 && len(group) > 0 {
+				all = append(all, declaration{d.Doc, group, "", false})
 			}
 		}
 	}
 	return all
+}
+
+// specNames are the names that a part of a declaration declares, and its own doc comment.
+func specNames(s ast.Spec) (names []string, doc *ast.CommentGroup) {
+	switch s := s.(type) {
+	case *ast.TypeSpec:
+		return []string{s.Name.Name}, s.Doc
+	case *ast.ValueSpec:
+		for _, n := range s.Names {
+			names = append(names, n.Name)
+		}
+		return names, s.Doc
+	}
+	return nil, nil
 }
 
 // receiverOf is the name of the type of a method, or "".

@@ -1,13 +1,15 @@
 // Command prose reads what people read: comments in Go and the documents in Markdown. Without flags
 // it prints each line that is wider than 100 columns, each doc comment that does not begin with the
-// name that it stands on, each trace of a mechanical rename, and each avoided word in a document.
-// testdata/exceptions.txt lists how many of these each file still has; a test fails when a file has
-// more. With -lower the list is shortened to what is there. With -w wide comments and paragraphs
-// are wrapped. With -messages the list of what the command line can print is written.
+// name that it stands on, each doc comment that begins with another name of its package, each trace
+// of a mechanical rename, each avoided word in a document, and each sentence of a document with
+// more than 25 words. testdata/exceptions.txt lists how many of these each file still has; a test
+// fails when a file has more. With -lower the list is shortened to what is there. With -w wide
+// comments and paragraphs are wrapped, and long pages get a table of contents. With -messages the
+// list of what the command line can print is written.
 //
 // It decides nothing about code: a line of code may be as wide as it likes.
 //
-// Read next: lint.go, wrap.go, messages.go.
+// Read next: lint.go, strays.go, pages.go, wrap.go, messages.go.
 package main
 
 import (
@@ -21,7 +23,7 @@ import (
 )
 
 func main() {
-	write := flag.Bool("w", false, "wrap wide comments and paragraphs in the files and folders that are named")
+	write := flag.Bool("w", false, "wrap wide comments and paragraphs in the files and folders that are named, and give long pages a table of contents")
 	lower := flag.Bool("lower", false, "lower the counts of "+exceptionsFile+" to what is there")
 	list := flag.Bool("messages", false, "write "+messagesFile+", the list of what the command line can print")
 	flag.Parse()
@@ -61,12 +63,7 @@ func run(write, lower bool, roots []string) error {
 			return os.WriteFile(path, wrapped, 0o644)
 		})
 	}
-	var all []finding
-	err := files(roots, func(path string, text []byte) error {
-		found, err := lint(path, text)
-		all = append(all, found...)
-		return err
-	})
+	all, _, err := lintTree(roots)
 	if err != nil {
 		return err
 	}
@@ -81,6 +78,21 @@ func run(write, lower bool, roots []string) error {
 		fmt.Println(f)
 	}
 	return nil
+}
+
+// lintTree returns what is wrong with the files below the roots, and how many files there are.
+func lintTree(roots []string) (all []finding, read int, err error) {
+	p := newPackages()
+	err = files(roots, func(path string, text []byte) error {
+		read++
+		found, err := lint(path, text)
+		all = append(all, found...)
+		if err == nil && filepath.Ext(path) == ".go" {
+			err = p.add(path, text)
+		}
+		return err
+	})
+	return append(all, p.strays()...), read, err
 }
 
 // files calls do with each Go and Markdown file below the roots that a person of this project has

@@ -4,7 +4,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
+	"os"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +17,7 @@ import (
 const messagesFile = "tools/prose/testdata/messages.txt"
 
 // speaking are the folders whose texts reach the user of the command line.
-var speaking = []string{"cmd/ariadne", "internal/explore/search", "internal/judge", "internal/leaf/readfile", "internal/leaf/trace",
+var speaking = []string{"cmd/ariadne", "internal/explore/search", "internal/explore/steer", "internal/judge", "internal/leaf/readfile", "internal/leaf/trace",
 	"internal/leaf/disk", "internal/record", "internal/system", "internal/use"}
 
 // speaks reports whether the texts of a file reach the user.
@@ -23,21 +26,22 @@ func speaks(file string) bool {
 		slices.ContainsFunc(speaking, func(dir string) bool { return strings.HasPrefix(file, dir+"/") })
 }
 
-// sayers are functions and methods that take a text for the user, by their last name.
-var sayers = []string{"Errorf", "New", "Fprint", "Fprintf", "Fprintln", "Sprintf", "printf", "list", "say", "Note", "Doubt", "Bug",
-	"Var", "VarP", "BoolVar", "BoolVarP", "StringVar", "StringSliceVar", "DurationVar", "Float64Var", "Uint64Var", "IntVar"}
-
-// helpFields are the fields of a command that its help shows.
-var helpFields = []string{"Use", "Short", "Long", "Doc", "Fault"}
-
 // message is a text with the line at which it stands.
 type message struct {
 	text string
 	line int
 }
 
-// messages are the texts in a file that the user may read. A text without a letter and a space is
-// no sentence.
+// wordOf finds the words of a text.
+var wordOf = regexp.MustCompile(`[A-Za-z]{2,}`)
+
+// isMessage reports whether a person reads a text as words: it has two of them, and a space.
+func isMessage(text string) bool {
+	return strings.Contains(strings.TrimSpace(text), " ") && len(wordOf.FindAllString(text, 2)) == 2
+}
+
+// messages are the texts in a file that the user may read: all strings, but for tags of fields and
+// regular expressions.
 func messages(file string, source []byte) ([]message, error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, source, parser.SkipObjectResolution)
@@ -45,23 +49,22 @@ func messages(file string, source []byte) ([]message, error) {
 		return nil, err
 	}
 	var all []message
-	add := func(e ast.Expr) {
-		if text, ok := literal(e); ok && strings.Contains(strings.TrimSpace(text), " ") {
-			all = append(all, message{text, fset.Position(e.Pos()).Line})
-		}
-	}
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			n.Tag = nil
 		case *ast.CallExpr:
-			if slices.Contains(sayers, calledName(n.Fun)) {
-				for _, a := range n.Args {
-					add(a)
-				}
+			if name := calledName(n.Fun); name == "MustCompile" {
+				return false
 			}
-		case *ast.KeyValueExpr:
-			if k, ok := n.Key.(*ast.Ident); ok && slices.Contains(helpFields, k.Name) {
-				add(n.Value)
+		case *ast.BasicLit, *ast.BinaryExpr:
+			text, ok := literal(n.(ast.Expr))
+			if ok && isMessage(text) {
+				all = append(all, message{text, fset.Position(n.Pos()).Line})
 			}
+			return !ok
 		}
 		return true
 	})
@@ -104,30 +107,59 @@ func literal(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// messagePage is the list of messages of files, by file, each in one line.
-func messagePage(byFile map[string][]message) string {
-	var files []string
-	for file := range byFile {
-		files = append(files, file)
-	}
-	slices.Sort(files)
+// unread stands before a message in the list until a person has read it in its place in the source:
+// does it say what happened, where, and what to do, in plain English? Whoever has read it removes
+// the mark.
+const unread = "? "
+
+// messagePage is the list of messages of files, by file, each in one line. A message that the old
+// list does not have at its file is marked as unread.
+func messagePage(byFile map[string][]message, old string) string {
+	known := knownMessages(old)
 	var b strings.Builder
-	for _, file := range files {
+	for _, file := range slices.Sorted(maps.Keys(byFile)) {
 		b.WriteString(file + "\n")
 		var texts []string
 		for _, m := range byFile[file] {
-			texts = append(texts, "\t"+strings.Join(strings.Fields(m.text), " ")+"\n")
+			texts = append(texts, strings.Join(strings.Fields(m.text), " "))
 		}
 		slices.Sort(texts)
-		b.WriteString(strings.Join(slices.Compact(texts), ""))
+		for _, text := range slices.Compact(texts) {
+			if !known[file][text] {
+				text = unread + text
+			}
+			b.WriteString("\t" + text + "\n")
+		}
 	}
 	return b.String()
 }
 
-// allMessages are those of the tree at the working directory.
+// knownMessages are the messages of a list that are not marked as unread, by file.
+func knownMessages(list string) map[string]map[string]bool {
+	known, file := map[string]map[string]bool{}, ""
+	for line := range strings.Lines(list) {
+		line = strings.TrimSuffix(line, "\n")
+		text, indented := strings.CutPrefix(line, "\t")
+		switch {
+		case !indented:
+			file = line
+			known[file] = map[string]bool{}
+		case !strings.HasPrefix(text, unread):
+			known[file][text] = true
+		}
+	}
+	return known
+}
+
+// allMessages is the list of those of the tree at the working directory, with the marks of the list
+// that is there.
 func allMessages() (string, error) {
+	old, err := os.ReadFile(messagesFile)
+	if err != nil {
+		return "", err
+	}
 	byFile := map[string][]message{}
-	err := files([]string{"."}, func(file string, text []byte) error {
+	err = files([]string{"."}, func(file string, text []byte) error {
 		if !speaks(file) {
 			return nil
 		}
@@ -137,5 +169,5 @@ func allMessages() (string, error) {
 		}
 		return err
 	})
-	return messagePage(byFile), err
+	return messagePage(byFile, string(old)), err
 }

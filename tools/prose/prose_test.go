@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,14 +18,7 @@ func TestTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []finding
-	read := 0
-	err = files([]string{"."}, func(path string, text []byte) error {
-		read++
-		found, err := lint(path, text)
-		all = append(all, found...)
-		return err
-	})
+	all, read, err := lintTree([]string{"."})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +99,48 @@ const (
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestStrays: a doc comment that begins with another name of its package is found, and nothing
+// else.
+func TestStrays(t *testing.T) {
+	p := newPackages()
+	err := p.add("a.go", []byte(`package a
+
+// newThing returns a thing.
+func makeThing() {}
+
+func newThing() {}
+
+// thing is one.
+type other struct{}
+
+type thing struct{}
+
+// Things that are there, in a list.
+var things, Things []thing
+
+// The names of things.
+const (
+	// first is the first.
+	first = iota
+	second // first is before it
+)
+
+// other things may be stopped.
+func stop() {}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, f := range p.strays() {
+		got = append(got, f.String())
+	}
+	want := []string{"a.go:3: stray: the comment on makeThing begins with newThing", "a.go:8: stray: the comment on other begins with thing"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
@@ -228,8 +265,82 @@ func TestWrapKeepsSpans(t *testing.T) {
 	}
 }
 
-// TestMessageList: testdata/messages.txt lists each text that the command line can print, so that a
-// change of one is read by a person.
+// TestPages: the first sentence of each page says what the page is for, and a long page has a table
+// of contents. These hold for pages that a program writes, too.
+func TestPages(t *testing.T) {
+	t.Chdir("../..")
+	read := 0
+	for _, root := range []string{"docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
+		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || filepath.Ext(file) != ".md" || filepath.Base(filepath.Dir(file)) == "figures" {
+				return err
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			read++
+			if isDocument(file) && !saysWhatFor(string(text)) {
+				t.Errorf("%s begins with %q: let the first sentence say what the page is for: This page ...", file, firstSentence(string(text)))
+			}
+			if missing := unlisted(string(text)); len(missing) > 0 {
+				t.Errorf("%s has no link to %q before its first section: go run ./tools/prose -w %s", file, missing, file)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read < 25 {
+		t.Errorf("only %d pages were read", read)
+	}
+}
+
+// TestContents: a long page gets a table of contents behind its first paragraph, once, and again
+// when its sections are others.
+func TestContents(t *testing.T) {
+	rest := strings.Repeat("\nword\n", 60)
+	page := "# Title\n\nThis page is\nlong.\n\n| a |\n\n## `One`, two\n" + rest + "\n## Three\n\n```\n## code\n```\n\n## Four [x](y.md)\n"
+	want := "# Title\n\nThis page is\nlong.\n\nContents:\n\n- [`One`, two](#one-two)\n- [Three](#three)\n- [Four x](#four-x)\n\n| a |\n\n## `One`, two\n"
+	got := withContents(page)
+	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, strings.TrimPrefix(page, "# Title\n\nThis page is\nlong.\n\n| a |\n\n")) {
+		t.Errorf("got\n%s", got)
+	}
+	if again := withContents(got); again != got {
+		t.Errorf("a second time:\n%s", again)
+	}
+	renamed := strings.Replace(got, "## Three", "## Third", 1)
+	if again := withContents(renamed); strings.Count(again, contentsMark) != 1 || !strings.Contains(again, "- [Third](#third)\n") || strings.Contains(again, "#three") {
+		t.Errorf("after a new name:\n%s", again)
+	}
+	if short := strings.Replace(page, rest, "", 1); withContents(short) != short {
+		t.Error("a short page needs none")
+	}
+	if !saysWhatFor(page) || saysWhatFor("# Title\n\nWritten by hand. This page\n") {
+		t.Error("the first sentence is misread")
+	}
+}
+
+// TestLongSentences: sentences are counted in words; code is one word, the address of a link none.
+func TestLongSentences(t *testing.T) {
+	w := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
+	for text, want := range map[string]int{
+		w(25) + ". " + w(25) + "?":                       0,
+		w(26) + ".":                                      1,
+		w(20) + ": " + w(20) + "; " + w(20):              0,
+		"`" + w(30) + "` " + w(24):                       0,
+		"[" + w(5) + "](a b c d) " + w(20):               0,
+		w(13) + " - " + w(13) + " = " + w(1) + ". Short": 1,
+	} {
+		if got := longSentences(text); len(got) != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
+// TestMessageList: testdata/messages.txt lists each text that the command line can print, and a
+// person has read each.
 func TestMessageList(t *testing.T) {
 	t.Chdir("../..")
 	got, err := allMessages()
@@ -243,21 +354,34 @@ func TestMessageList(t *testing.T) {
 	if got != string(want) {
 		t.Error("messages have changed: run go run ./tools/prose -messages, and read the difference")
 	}
+	for line := range strings.Lines(got) {
+		if strings.HasPrefix(line, "\t"+unread) {
+			t.Errorf("nobody has read this: read it in the source, then remove the mark in %s: %s", messagesFile, line)
+		}
+	}
 	if n := strings.Count(got, "\n\t"); n < 500 {
 		t.Errorf("only %d messages are found", n)
 	}
 }
 
-// TestMessages: texts are found where they are formed, and joined.
+// TestMessages: texts are found, and joined.
 func TestMessages(t *testing.T) {
 	found, err := messages("internal/use/a.go", []byte(`package a
 
-var cmd = Command{Short: "Does it all", Other: "not this"}
+import "not/this one"
+
+var cmd = Command{Short: "Does it all", Other: "single"}
+
+var form = regexp.MustCompile("not this")
+
+type a struct {
+	B int "not this"
+}
 
 func f() error {
 	p.printf("one %d\n" + "and two", n)
-	other("not this")
-	f.BoolVar(&x, "flag", false, "says " + names() + " more")
+	other("%d %s\n")
+	f.BoolVar(&x, "flag", false, "says " + names("to whom") + " more")
 	return fmt.Errorf("no such file")
 }
 `))
@@ -270,5 +394,22 @@ func f() error {
 	}
 	if speaks("internal/use/a_test.go") || speaks("internal/machine/node/a.go") || !speaks("cmd/ariadne/a.go") {
 		t.Error("the wrong files speak")
+	}
+}
+
+// TestUnread: a message that is new at its file is marked, and stays so until the mark is removed.
+func TestUnread(t *testing.T) {
+	found := map[string][]message{"b.go": {{"an old one", 1}, {"a new one", 2}}, "a.go": {{"an old one", 1}}}
+	list := messagePage(found, "b.go\n\tan old one\n\tone that is gone\n")
+	want := "a.go\n\t? an old one\nb.go\n\t? a new one\n\tan old one\n"
+	if list != want {
+		t.Errorf("got\n%s\nwant\n%s", list, want)
+	}
+	if again := messagePage(found, list); again != list {
+		t.Errorf("a second time:\n%s", again)
+	}
+	read := strings.ReplaceAll(list, unread, "")
+	if again := messagePage(found, read); again != read {
+		t.Errorf("after reading:\n%s", again)
 	}
 }

@@ -23,10 +23,11 @@ func columns(line string) int {
 	return utf8.RuneCountInString(line) + (tabWidth-1)*strings.Count(line, "\t")
 }
 
-// wrapFile returns a file with wide comments, or paragraphs, wrapped.
+// wrapFile returns a file with wide comments, or paragraphs, wrapped. A long page gets a table of
+// contents.
 func wrapFile(path string, text []byte) ([]byte, error) {
 	if filepath.Ext(path) == ".md" {
-		return wrapMarkdown(text), nil
+		return wrapMarkdown([]byte(withContents(string(text)))), nil
 	}
 	return wrapGo(text)
 }

@@ -33,22 +33,34 @@ func explain(t target, s site) string {
 	return ""
 }
 
+const head = `# Each call fails once
+
+This page shows what real programs do when one system call fails. %s writes it from runs of
+%s, in the manner of MODIST's table 2.
+
+Each place in a program at which a system call can fail fails once, alone, in the natural schedule.
+It fails with the first usual error of its call (%s, [faults.md](../guides/faults.md)). Then
+the execution continues naturally. A place is a call, its file (N for numbers), and its position in
+the program, as far as the stack shows it. A place fails only the first time that the program passes
+it. The sweep knows only places that the example reaches, and leaves out the calls of the loader.
+
+- *steps*: steps of the execution without a failure.
+- *places passed*: calls of that execution at which a failure is possible. *sites*: the different
+  places.
+- *unchanged*: clients saw the same as without the failure. *told*: a client saw something else, or
+  failed.
+- *exits*: the program ended with a message and a status other than 0. *stops*: it ended with status
+  0. *exits, mute*: it ended without a message.
+- *aborts*: SIGABRT. *crashes*: another signal. *hangs*: a program waits or computes for ever.
+
+`
+
 // writePage is docs/results/sweep.md. Targets of which nothing is kept here stay as the earlier
 // page has them.
 func writePage(rows []row, earlier harness.Page) []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
-	p(`# Each call fails once
-
-Written by %s from runs of %s, in the manner of MODIST's table 2. Every place in a program's code at which
-a system call could fail is failed once, alone, in the natural schedule, with the first usual error of its call (`+"`faults`, `fail`, [faults.md](../guides/faults.md)"+`); then the execution
-goes on naturally. A place is a call, the file that it is on (N for numbers), and where in the program it was made, as far as the stack tells. Only the first
-time that a place is passed is tried, and only what the example makes the program do; what the loader does for a program is left out.
-
-*Unchanged*: clients saw what they see without it. *Told*: a client saw something else, or failed. *Exits*: the program ended with a status other than 0 and a message; *stops*: with 0; *mute*: without a
-message. *Aborts*: SIGABRT; *crashes*: another signal; *hangs*: somebody waits, or computes, for ever.
-
-`, "`make sweep`", "`tools/sweep`")
+	p(head, "`make sweep`", "`tools/sweep`", "`faults`, `fail`")
 	p("| system | steps | places passed | sites |")
 	for _, o := range outcomes {
 		p(" %s |", o)

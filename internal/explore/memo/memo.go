@@ -1,30 +1,27 @@
-// Package memo remembers what nodes do: the function (local state, input) ->
-// (local state, output), of which each value is computed once, by a living node,
-// and looked up from then on.
+// Package memo remembers what nodes do. A node is a function (local state, input) -> (local state,
+// output). A living node computes each value of this function once. Later uses look it up.
 //
-// A Local is a node's local state; its name is a digest over the state before and
-// the input between, so the local states of a node form a tree whose root is the
-// node before it is switched on, and every state knows how it was reached. A state of which the
-// node says that it is nothing but its content (ariadne.Output.Content) is named by that: several
-// histories may lead there, and it knows the first of them. The
-// Memo holds the transitions that are known, within a bound on memory; beyond it
-// they are in a store (store.go, bolt), and a check that begins with the store
-// of an earlier one starts warm. The Executor (executor.go) makes missing
-// transitions, with living nodes and checkpoints of them; a Pool (pool.go) is what
-// the workers of a search, who have an executor each, have in common.
+// A Local is a node's local state. Its name is a digest over the state before and the input
+// between. So the local states of a node form a tree, whose root is the node before it is switched
+// on, and each state knows how it was reached. A node may say that a state is nothing but its
+// content (ariadne.Output.Content). The name of such a state is its content. Several histories may
+// lead there, and the state keeps the first one.
 //
-// A Memo and a Pool are for any number of goroutines; an Executor and a Worker are for
-// one, that is locked to its thread.
+// The Memo holds the known transitions, within a bound on memory. Others are in a store (store.go,
+// bolt), so a check with the store of an earlier check finds them there. An Executor (executor.go)
+// makes missing transitions, with living nodes and checkpoints of them. Each worker of a search has
+// an executor, and all of them share a Pool (pool.go).
 //
-// Invariants: a transition that was remembered is never executed again, as long as
-// it is in memory or in the store; two executions of a transition that do not do the
-// same are reported, never papered over; what is forgotten costs time, never results.
+// Any number of goroutines may use a Memo or a Pool. An Executor or a Worker belongs to one
+// goroutine, which is locked to its thread.
 //
-// States that differ only in what nobody has looked at on a disk lend each other their transitions
-// (lend.go).
+// Invariants: a remembered transition is never executed again while it is in memory or in the
+// store. Two executions of a transition that differ are reported. A forgotten transition costs
+// time, and never changes results.
 //
-// A Living (living.go) makes transitions too, of nodes that go one way and of which nothing is
-// remembered.
+// States may differ only in parts of a disk that no program has read. Such states share their
+// transitions (lend.go). A Living (living.go) makes transitions, too: of nodes that go one way, and
+// that nothing remembers.
 //
 // Read next: executor.go, then internal/explore/space.
 package memo

@@ -266,9 +266,9 @@ func (x *Exploration) missing(p *space.Path) string {
 	for i, g := range x.Space.Properties.Goals() {
 		switch {
 		case waited&(1<<i) != 0:
-			all = append(all, fmt.Sprintf("%q does not become true", g.Name))
+			all = append(all, fmt.Sprintf("property %q does not become true", g.Name))
 		case unasked&(1<<i) != 0:
-			all = append(all, fmt.Sprintf("%q is never waited for: its when (%s) is not true in any state", g.Name, g.When))
+			all = append(all, fmt.Sprintf("property %q is never pending: its when (%s) is not true in any state", g.Name, g.When))
 		}
 	}
 	return strings.Join(all, "; ")

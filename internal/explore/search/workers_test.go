@@ -255,11 +255,11 @@ func TestWorkersShareBoundedDPOR(t *testing.T) {
 		paths  int // 0: some
 		missed string
 	}{
-		{strategy.DPOR{Backtracks: space.AtMost(9)}, 10, "it was ended after 9 backtracks"},
+		{strategy.DPOR{Backtracks: space.AtMost(9)}, 10, "the search ended after 9 backtracks (--backtracks)"},
 		{strategy.DPOR{Backtracks: space.AtMost(89)}, 90, ""},
-		{strategy.DPOR{Branch: space.AtMost(6)}, 0, "other orders of what comes before or after 6 steps"},
-		{strategy.DPOR{Backtracks: space.AtMost(0)}, 1, "it was ended after 0 backtracks"},
-		{strategy.DPOR{Branch: space.AtMost(0)}, 1, "other orders of what comes before or after 0 steps"},
+		{strategy.DPOR{Branch: space.AtMost(6)}, 0, "other orders were tried for 6 steps of a path only (--branch)"},
+		{strategy.DPOR{Backtracks: space.AtMost(0)}, 1, "the search ended after 0 backtracks (--backtracks)"},
+		{strategy.DPOR{Branch: space.AtMost(0)}, 1, "other orders were tried for 0 steps of a path only (--branch)"},
 		{strategy.DPOR{Backtracks: space.Unbounded, Branch: space.Unbounded}, 90, ""},
 	} {
 		for _, n := range []int{1, 2, 5} {
@@ -483,7 +483,7 @@ func TestFullIsSaid(t *testing.T) {
 	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000}, &strategy.Scripted{Ask: askAll, Bytes: 2000}} {
 		series = &strategy.Series{Parts: []strategy.Part{{Explorer: e}, {Explorer: &strategy.Walks{}, Paths: 50}}}
 		got = explore(t, s.exploration(t, series), 0)
-		if got.how != search.SearchDone || series.Cut() != "the memory for paths that are to be tried was full" {
+		if got.how != search.SearchDone || series.Cut() != "the memory for paths still to be tried was full" {
 			t.Errorf("%T: %s after %d paths, cut %q", e, got.how, got.coverage.Paths, series.Cut())
 		}
 	}

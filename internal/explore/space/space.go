@@ -1,8 +1,7 @@
-// Package space is the world in memory: a global state is a few hundred bytes that
-// can be copied, and what a node does with an input is looked up when anybody has
-// seen it before. The rules are those of internal/explore/world; what is not known yet is
-// executed by a Source: internal/explore/memo's Executor, which can go back to any state, or its
-// Living, which goes one way to the end.
+// Package space has global states, their equality, and paths through them. A global state is a few
+// hundred bytes that can be copied. The rules are those of internal/explore/world. A Source says
+// what a node does with an input. There are two in internal/explore/memo: the Executor, which can
+// go back to any state and looks up known transitions, and Living, which goes one way to the end.
 //
 // Invariant: the same choices lead to the same states, whatever the source.
 //

@@ -37,7 +37,7 @@ func (r *Rules) auditIndependent(a, b *memo.Transition) {
 	for i, order := range [2][2]world.Input{{a.Input, b.Input}, {b.Input, a.Input}} {
 		var err error
 		if shown[i], err = r.both(a.From, order); err != nil {
-			r.err = fmt.Errorf("to see whether steps may change places: %w", err)
+			r.err = fmt.Errorf("comparing the two orders of independent steps: %w", err)
 		}
 		if shown[i] == nil || err != nil {
 			return
@@ -45,7 +45,7 @@ func (r *Rules) auditIndependent(a, b *memo.Transition) {
 	}
 	r.Audited++
 	if !slices.Equal(shown[0], shown[1]) {
-		r.fail(r.script.independent, "says that these may change places, but then node %s does something else:\n  %s\n  %s\nin this order: %s\nin the other one: %s",
+		r.fail(r.script.independent, "says that these steps are independent, but in the other order node %s does something else:\n  %s\n  %s\nin this order: %s\nin the other one: %s",
 			r.names.Node(a.From.Node), r.given(a).name(), r.given(b).name(), besides(shown[0], shown[1]), besides(shown[1], shown[0]))
 	}
 }
@@ -110,7 +110,7 @@ func besides(a, b []string) string {
 	case len(only) == 0:
 		return "no more"
 	case len(only) > most:
-		only = append(only[:most], fmt.Sprintf("and %d things more", len(only)-most))
+		only = append(only[:most], fmt.Sprintf("and %d more", len(only)-most))
 	}
 	return "it " + strings.Join(only, "; ")
 }
@@ -150,7 +150,7 @@ func (r *Rules) auditSame(p *space.Path, class hash.Hash) {
 	}
 	r.Audited++
 	if before != offer {
-		r.fail(r.script.same, "takes states for alike in which different actions are possible; in one of them, after %d steps: %s",
+		r.fail(r.script.same, "says that two states are equal, but they allow different actions; one of them, after %d steps, allows %s",
 			p.Steps(), r.enabled(p))
 	}
 }

@@ -76,14 +76,14 @@ func load(path string, src any) (*Script, error) {
 		fn, ok := v.(*starlark.Function)
 		switch {
 		case !ok:
-			return nil, &script.Error{Pos: path, Text: fmt.Sprintf("%s is not a function: it is to be %s", f.name, f.form)}
+			return nil, &script.Error{Pos: path, Text: fmt.Sprintf("%s is not a function: it must have the form %s", f.name, f.form)}
 		case fn.NumParams() != f.params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
-			return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("%s has other parameters than %s", f.name, f.form)}
+			return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("%s must have the form %s", f.name, f.form)}
 		}
 		*f.at, found = fn, true
 	}
 	if !found {
-		return nil, &script.Error{Pos: path, Text: "it has none of explore(path, state, enabled), independent(a, b) and same(state)"}
+		return nil, &script.Error{Pos: path, Text: "the script has none of explore(path, state, enabled), independent(a, b) and same(state)"}
 	}
 	return s, nil
 }
@@ -204,12 +204,12 @@ func choice(v starlark.Value, n int) (c strategy.Choice, err error) {
 	switch v := v.(type) {
 	case *action:
 		if c.Event = v.index; v.by != nil {
-			return c, fmt.Errorf("returned an action of the path: one of those that are enabled is needed")
+			return c, fmt.Errorf("returned an action of the path: an action of enabled is needed")
 		}
 	case starlark.Int:
 		i, ok := v.Int64()
 		if !ok || i < 0 || i >= int64(n) {
-			return c, fmt.Errorf("returned action %s, and there are 0 to %d", v, n-1)
+			return c, fmt.Errorf("returned action %s: an index from 0 to %d is needed", v, n-1)
 		}
 		c.Event = int(i)
 	default:
@@ -277,11 +277,11 @@ func (r *Rules) Same(p *space.Path) (h hash.Hash, ok bool) {
 		return h, false
 	}
 	if err := script.Prints(v); err != nil {
-		r.fail(f, "returned what is too large to stand for a state")
+		r.fail(f, "returned a value that is too large")
 		return h, false
 	}
 	if _, err := v.Hash(); err != nil {
-		r.fail(f, "returned what cannot stand for a state: %v", err)
+		r.fail(f, "returned a value that cannot be compared: %v", err)
 		return h, false
 	}
 	h = hash.OfText(v.Type() + " " + v.String())

@@ -262,12 +262,12 @@ func TestExamples(t *testing.T) {
 func TestLoadFindsMistakes(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"def same(state):\n    return 1\n", ""},
-		{"x = 1\n", "rules.star: it has none of explore(path, state, enabled), independent(a, b) and same(state)"},
+		{"x = 1\n", "rules.star: the script has none of explore(path, state, enabled), independent(a, b) and same(state)"},
 		{"def same(state)\n", "rules.star:2:1: got newline, want ':'"},
 		{"def same(state):\n    return sate\n", "rules.star:2:12: undefined: sate (did you mean same?)"},
-		{"def same(a, b):\n    return 1\n", "rules.star:1:1: same has other parameters than same(state)"},
-		{"def explore(*args):\n    return 1\n", "rules.star:1:1: explore has other parameters than explore(path, state, enabled)"},
-		{"independent = 3\n", "rules.star: independent is not a function: it is to be independent(a, b)"},
+		{"def same(a, b):\n    return 1\n", "rules.star:1:1: same must have the form same(state)"},
+		{"def explore(*args):\n    return 1\n", "rules.star:1:1: explore must have the form explore(path, state, enabled)"},
+		{"independent = 3\n", "rules.star: independent is not a function: it must have the form independent(a, b)"},
 		{"def f(x):\n    return 1 // x\nf(0)\ndef same(s):\n    return 1\n", "rules.star:2:14: floored division by zero\nTraceback (most recent call last):\n  rules.star:3:2: in <toplevel>\n  rules.star:2:14: in f"},
 		{"load('a', 'b')\n", "rules.star:1:1: load not implemented by this application"},
 		{"def f():\n    for i in range(100000000):\n        pass\nf()\n", "rules.star:2:5: Starlark computation cancelled: too many steps"},
@@ -303,7 +303,7 @@ func TestRulesFindMistakes(t *testing.T) {
 		{head + "[(a, len(path)) for a in enabled]", ""},
 		{head + "None", "rules.star:1:1: explore() returned NoneType: a list of actions is needed, or of (action, priority)"},
 		{head + "[0, 0]", "rules.star:1:1: explore() returned action 0 twice"},
-		{head + "[99]", "rules.star:1:1: explore() returned action 99, and there are 0 to "},
+		{head + "[99]", "rules.star:1:1: explore() returned action 99: an index from 0 to "},
 		{head + "[(0, 'high')]", `rules.star:1:1: explore() returned the priority "high": a number is needed`},
 		{head + "[(0, 1, 2)]", "rules.star:1:1: explore() returned a tuple of 3: (action, priority) is needed"},
 		{head + "['start']", "rules.star:1:1: explore() returned string in its list: an action or its index is needed"},
@@ -317,8 +317,8 @@ func TestRulesFindMistakes(t *testing.T) {
 			"rules.star:3:33: append: cannot append to frozen list"},
 		{"def keep(n, seen=set()):\n    seen.add(n)\ndef explore(path, state, enabled):\n    keep(len(path))\n    return enabled",
 			"rules.star:2:13: add: cannot insert into frozen hash table"},
-		{"def same(state):\n    return state.nodes", "rules.star:1:1: same() returned what cannot stand for a state: unhashable: take what of it matters"},
-		{"def same(state):\n    return [1]", "rules.star:1:1: same() returned what cannot stand for a state: unhashable type: list"},
+		{"def same(state):\n    return state.nodes", "rules.star:1:1: same() returned a value that cannot be compared: unhashable: use the fields that matter"},
+		{"def same(state):\n    return [1]", "rules.star:1:1: same() returned a value that cannot be compared: unhashable type: list"},
 		{"def independent(a, b):\n    return 1", "rules.star:1:1: independent() returned int: True or False is needed"},
 	} {
 		s := mustLoad(t, c.src)
@@ -361,7 +361,7 @@ func TestExplore(t *testing.T) {
 	if n >= all || missed != "explore() left out 3 actions" {
 		t.Errorf("%d states of %d, %s", n, all, missed)
 	}
-	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || missed != "the memory for paths that are to be tried was full" {
+	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || missed != "the memory for paths still to be tried was full" {
 		t.Errorf("with little memory: %d states of %d, %s", n, all, missed)
 	}
 	first := ""
@@ -500,7 +500,7 @@ func TestAuditIndependent(t *testing.T) {
 		if !ordered && (err != nil || r.Audited == 0) {
 			t.Errorf("%v, %d audited", err, r.Audited)
 		}
-		if want := "rules.star:2:1: independent() says that these may change places, but then node n1 does something else:\n" +
+		if want := "rules.star:2:1: independent() says that these steps are independent, but in the other order node n1 does something else:\n" +
 			"  deliver n"; ordered && (err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "word1 word0")) {
 			t.Errorf("got %v, want %s", err, want)
 		}
@@ -530,7 +530,7 @@ def same(state):
 	x, r = newSearch(t, mustLoad(t, "def same(state):\n    return 1\n"), &strategy.DepthFirst{}, counting(3, false))
 	r.Audit(x.Space.Source, 1)
 	if _, err := x.Run(); err != nil || r.Err() == nil ||
-		!strings.Contains(r.Err().Error(), "same() takes states for alike in which different actions are possible; in one of them, after 1 steps: [") {
+		!strings.Contains(r.Err().Error(), "same() says that two states are equal, but they allow different actions; one of them, after 1 steps, allows [") {
 		t.Error(err, r.Err())
 	}
 }

@@ -1,45 +1,44 @@
-// Package world is the whole system under test as the explorer sees it: nodes
-// as automata, messages in flight, deadlines, and the budget of delays. It says
-// what may happen next (Enabled) and what comes of it (Take, Absorb). It chooses
-// nothing, checks nothing and knows nothing of what the automata are.
+// Package world is the system under test as the explorer sees it: nodes as automata, messages in
+// flight, deadlines, and budgets. It has the rules: which events can happen next (Enabled), and
+// what an event changes (Take, Absorb). It chooses nothing and checks nothing, and does not know
+// what the automata are.
 //
-// Time (docs/internals/architecture.md). Each node has its own clock, which only its own
-// inputs advance. The world orders them like this:
+// Each node has a clock of its own (docs/internals/architecture.md, Time). Only inputs of the node
+// advance it. These are the rules of time:
 //
-//   - A node is switched on at its start time, or within ClockError of an earlier
-//     start that has not happened yet. What would arrive at its machine before that
-//     is lost.
-//   - A node that a fault has taken down is switched on again at its time, likewise. What
-//     arrives meanwhile is answered by its kernel, if that lives on (ariadne.Crashed); else
-//     (ariadne.Down.Off) datagrams and what opens connections are lost, and the rest of
-//     what is under way on connections waits, as if it were sent again and again. What is
-//     sent when the machine is back, by a node whose clock is before that, arrives when it
-//     was switched on.
-//   - A message arrives at Sent + Latency, and never before an earlier one of
-//     the same TCP connection. Of each TCP direction only the oldest message can
-//     be delivered; of datagrams each one.
-//   - T is the earliest deadline of all nodes. A timer whose deadline lies in
-//     [T, T+ClockError] may fire; so a clock is never off by more than that.
-//   - What arrives until T+ClockError may be delivered, in any order: reordering
-//     between connections is free.
-//   - A node whose own timer is due when a message arrives gets it with its clock just
-//     below that deadline: the clock is slow. What it sends then arrives no earlier for
-//     it. So no node ever sees a timer of its own that is due and has not fired.
-//   - When a timer fires while messages with an earlier arrival are in flight,
-//     these have been delayed: they now arrive at the timer's deadline. Delaying
-//     a message costs one of the budget, once; those behind it on the same
-//     connection are held with it at no cost. Without budget the timer waits.
-//   - Where a fault has made the network slow, what is sent arrives later than that. It is not
+//   - A node is switched on at its start time, or within ClockError of an earlier start that has
+//     not happened yet. A message that arrives at its machine before that is lost.
+//   - A node that a fault has taken down is switched on again at its time, by the same rule.
+//     Until then, its kernel may live on (ariadne.Crashed) and answer messages. If not
+//     (ariadne.Down.Off), datagrams and requests for connections are lost. Other messages of
+//     connections wait, as if their sender repeated them. A node whose clock is behind may send a
+//     message after the machine was switched on. The message then arrives at the time at which
+//     the machine was switched on.
+//   - A message arrives at Sent + Latency, and never before an earlier message of the same TCP
+//     connection. Of each direction of TCP only the oldest message can be delivered. Of datagrams
+//     each can.
+//   - T is the earliest deadline of all nodes. A timer may fire if its deadline is in [T,
+//     T+ClockError]. So a clock is never wrong by more than ClockError.
+//   - Messages that arrive until T+ClockError may be delivered in any order. The order of
+//     messages of different connections costs nothing.
+//   - A message may arrive at a node whose own timer is due. The node then gets it with a clock
+//     just below that deadline: the clock is slow. Messages that the node sends then do not
+//     arrive earlier because of that. So no node sees a timer of its own that is due and has not
+//     fired.
+//   - A timer may fire while messages with an earlier arrival are in flight. These are then
+//     delayed: they arrive at the timer's deadline. A delay costs one unit of the budget, once
+//     for each message. Later messages of the same connection wait with it at no cost. Without
+//     budget, the timer waits.
+//   - Where a fault has made the network slow, messages arrive later than that. They are not
 //     delayed: timers that are due before fire at no cost.
 //
-// Invariants: nothing is delivered before it was sent, nor to a node before it
-// is switched on; each TCP direction keeps its order; no clock runs backwards;
-// no more messages are delayed than the budget allows; while anything is enabled
-// at all, the first enabled action is the globally earliest event, so that
-// always taking it is the natural schedule.
+// Invariants: no message is delivered before it was sent, or to a node before the node is switched
+// on. Each direction of TCP keeps its order. No clock runs backwards. No more messages are delayed
+// than the budget allows. If any event is enabled, the first one is the earliest of the system, so
+// always taking the first one is the natural schedule.
 //
-// A System is the rules, a State is a global state: plain data, that can be copied.
-// What the nodes do, internal/explore/space finds out.
+// A System has the rules. A State is a global state: plain data that can be copied. Package
+// internal/explore/space finds out what the nodes do.
 //
 // Read next: system.go and enabled.go, the rules; then internal/explore/search.
 package world

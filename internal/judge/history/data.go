@@ -32,36 +32,36 @@ const staleRead = "stale-read"
 // Kinds are all kinds of data, by name.
 var Kinds = []*Data{
 	{
-		Name: "register", Doc: "read, get or range; write, set or put; cas, whose value has two words: what must be there, and what is then; delete or del: nothing is there then",
+		Name: "register", Doc: "read, get or range; write, set or put; cas, whose value has two words: the expected value and the new one; delete or del",
 		words: map[string][]string{"read": {"read", "get", "range", staleRead}, "write": {"write", "set", "put"}, "delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
 		step: register,
 	},
 	{
-		Name: "counter", Doc: "add or increment, whose value is a number, default 1, and whose result, if it has one, is the sum; read or get",
+		Name: "counter", Doc: "add or increment, whose value is a number (default 1), and whose result, if it has one, is the sum; read or get",
 		words: map[string][]string{"read": {"read", "get"}, "add": {"add", "increment", "incr", "incrby", "decr", "decrby"}}, reads: []string{"read"},
 		check: amount, first: func(initial string) (string, error) { return number(initial, "0") },
 		step: counter,
 	},
 	{
-		Name: "set", Doc: "add; remove; contains, whose result is true or false; read, whose result are the elements in any order",
+		Name: "set", Doc: "add; remove; contains, whose result is true or false; read, whose result is the elements in any order",
 		words: map[string][]string{"read": {"read", "get", "smembers"}, "add": {"add", "sadd"}, "remove": {"remove", "delete", "srem"}, "contains": {"contains", "has", "sismember"}}, reads: []string{"read", "contains"},
 		check: oneWord, first: func(initial string) (string, error) { return elements(initial), nil },
 		step: set,
 	},
 	{
-		Name: "list", Doc: "append; read, whose result are the elements in order",
+		Name: "list", Doc: "append; read, whose result is the elements in order",
 		words: map[string][]string{"read": {"read", "get", "lrange"}, "append": {"append", "add", "rpush"}}, reads: []string{"read"},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: list,
 	},
 	{
-		Name: "queue", Doc: "enqueue, send or push; dequeue, receive or pop, whose result is the oldest element, or nothing when there is none",
+		Name: "queue", Doc: "enqueue, send or push; dequeue, receive or pop, whose result is the oldest element, or empty when the queue is empty",
 		words: map[string][]string{"enqueue": {"enqueue", "send", "push", "rpush"}, "dequeue": {"dequeue", "receive", "pop", "lpop"}},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: queue,
 	},
 	{
-		Name: "bank", Doc: "transfer, whose value is as in \"a b 5\": from a to b, of which a must have as much; read, whose result is as in \"a=5 b=15\"",
+		Name: "bank", Doc: "transfer, whose value is as in \"a b 5\": 5 from a to b, if a has as much; read, whose result is as in \"a=5 b=15\"",
 		words: map[string][]string{"read": {"read", "get"}, "transfer": {"transfer"}}, reads: []string{"read"},
 		check: transfer, first: balances,
 		step: bank,
@@ -105,7 +105,7 @@ func (d *Data) drops(o *operation) bool { return o.pending && slices.Contains(d.
 func (d *Data) New(c Claim) (p Property, err error) {
 	p = Property{Claim: c, data: d, first: c.Initial}
 	if c.Level == Durable && d.reads == nil {
-		return p, fmt.Errorf("no operation of a %s is known only to read, which durable is about", d.Name)
+		return p, fmt.Errorf("durable needs operations that only read, and a %s has none", d.Name)
 	}
 	if d.first != nil {
 		if p.first, err = d.first(c.Initial); err != nil {
@@ -230,7 +230,7 @@ func transfer(o *operation) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("transfer %q: want as in \"a b 5\"", o.Value)
+	return fmt.Errorf("transfer %q: write it as in \"a b 5\"", o.Value)
 }
 
 // number spells one; "" is other.
@@ -272,7 +272,7 @@ func parseBalances(text string) (map[string]int, error) {
 		name, amount, ok := strings.Cut(w, "=")
 		n, err := strconv.Atoi(amount)
 		if _, twice := all[name]; !ok || err != nil || twice {
-			return nil, fmt.Errorf("balances %q: want as in \"a=5 b=15\"", text)
+			return nil, fmt.Errorf("balances %q: write them as in \"a=5 b=15\"", text)
 		}
 		all[name] = n
 	}

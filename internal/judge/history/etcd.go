@@ -96,7 +96,7 @@ const preface = http2.ClientPreface
 func (e *etcd) sent(b []byte) (n int, err error) {
 	if !e.greeted {
 		if !bytes.HasPrefix(b, []byte(preface)[:min(len(b), len(preface))]) {
-			return 0, fmt.Errorf("%q is not how HTTP/2 begins", short(string(b)))
+			return 0, fmt.Errorf("%q is not the beginning of HTTP/2", short(string(b)))
 		} else if len(b) < len(preface) {
 			return 0, nil
 		}
@@ -116,7 +116,7 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 			method := f.PseudoValue("path")
 			if method != "" && !slices.ContainsFunc(idle, func(name string) bool { return strings.HasPrefix(method, name) }) {
 				if _, ok := calls[method]; !ok {
-					return fmt.Errorf("%q is none of the methods that are understood", short(method))
+					return fmt.Errorf("method %q is not supported", short(method))
 				}
 				s.method = method
 			}
@@ -136,7 +136,7 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 	return n + m, err
 }
 
-var errPush = errors.New("an answer that nobody has asked for")
+var errPush = errors.New("a response without a request")
 
 // ask begins the operations of a request that is whole.
 func (e *etcd) ask(s *stream) error {
@@ -209,7 +209,7 @@ func (e *etcd) told(id uint32, s *stream, status string) error {
 		all, err = calls[s.method].response(*m, s.parts)
 	}
 	if err != nil {
-		return fmt.Errorf("what came of %s: %w", s.method[strings.LastIndex(s.method, "/")+1:], err)
+		return fmt.Errorf("response to %s: %w", s.method[strings.LastIndex(s.method, "/")+1:], err)
 	}
 	for i, p := range s.parts {
 		e.on.answer(p.slot, all[i])
@@ -318,7 +318,7 @@ func deleteOf(m message) (r request, err error) {
 			r.key = string(f.data)
 		case 2:
 			if len(f.data) > 0 {
-				return errors.New("several keys")
+				return errors.New("a request for several keys")
 			}
 		case 3:
 		default:
@@ -441,7 +441,7 @@ type field struct {
 	data   []byte // of a text or a message
 }
 
-func (f field) unknown() error { return fmt.Errorf("field %d, which is not known", f.number) }
+func (f field) unknown() error { return fmt.Errorf("unknown field %d", f.number) }
 
 // each calls a function with each field, until one fails.
 func (m message) each(see func(field) error) error {

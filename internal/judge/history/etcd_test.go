@@ -187,10 +187,10 @@ var dialogues = []struct {
 	{calling(func(g *grpc) *grpc {
 		return g.ask(1, "/etcdserverpb.Watch/Watch", pb(1, "x")).tell(1, pb(), "").ask(3, "/etcdserverpb.Maintenance/Status", "").tell(3, pb(), "0").ask(5, "/etcdserverpb.KV/Compact", pb(1, 3)).tell(5, pb(), "0")
 	}), "", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, "/v3lockpb.Lock/Lock", pb(1, "x")) }), "", `"/v3lockpb.Lock/Lock" is none of the methods`},
+	{calling(func(g *grpc) *grpc { return g.ask(1, "/v3lockpb.Lock/Lock", pb(1, "x")) }), "", `"/v3lockpb.Lock/Lock" is not supported`},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1", 3, 7)) }), "", "Put: a key with a lease"},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1", 90, 7)) }), "", "Put: field 90, which is not known"},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvDelete, pb(1, "x", 2, "y")) }), "", "DeleteRange: several keys"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1", 90, 7)) }), "", "Put: unknown field 90"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvDelete, pb(1, "x", 2, "y")) }), "", "DeleteRange: a request for several keys"},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvTxn, pb(2, pb(4, pb()))) }), "", "a transaction within a transaction"},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0a\x09x") }), "", "cannot be read"},
 	{calling(func(g *grpc) *grpc {
@@ -199,8 +199,8 @@ var dialogues = []struct {
 		g.framer[0].WriteData(3, true, framed(1, "\x1f\x8b"))
 		return g.flush(0)
 	}), "", "compressed"},
-	{calling(func(g *grpc) *grpc { return g.raw(0, "\x16\x03\x01") }), "", "is not how HTTP/2 begins"},
-	{calling(func(g *grpc) *grpc { return g.raw(0, "GET /health HTTP/1.1\r\n") }), "", "is not how HTTP/2 begins"},
+	{calling(func(g *grpc) *grpc { return g.raw(0, "\x16\x03\x01") }), "", "is not the beginning of HTTP/2"},
+	{calling(func(g *grpc) *grpc { return g.raw(0, "GET /health HTTP/1.1\r\n") }), "", "is not the beginning of HTTP/2"},
 	{calling(func(g *grpc) *grpc { return g.raw(0, preface+"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff") }), "", "COMPRESSION_ERROR"},
 	{calling(func(g *grpc) *grpc { // headers that are not whole, and another frame
 		return g.raw(0, preface+"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82\x00\x00\x00\x00\x00\x00\x00\x00\x01")
@@ -208,12 +208,12 @@ var dialogues = []struct {
 	{calling(func(g *grpc) *grpc {
 		g.ask(1, kvPut, pb(1, "x", 2, "1")).framer[1].WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2, BlockFragment: []byte{0x82}, EndHeaders: true})
 		return g.flush(1)
-	}), "", "nobody has asked for"},
+	}), "", "a response without a request"},
 	{calling(func(g *grpc) *grpc { // headers behind a request whose call has ended
 		g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").headers(0, 1, true, "checksum", "7")
 		return g.flush(0)
 	}), "a begins put x 1;a ok", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0b\x0c") }), "", "Put: field 1, which is not known"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0b\x0c") }), "", "Put: unknown field 1"},
 }
 
 // TestEtcd: what clients and etcd say to each other tells of operations, in whichever pieces it

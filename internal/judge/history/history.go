@@ -123,7 +123,7 @@ func (p *Property) paired(events []expose.Event) (all []operation, err error) {
 		case e.Kind == expose.Invoked:
 			o := operation{Event: e, from: at, pending: true}
 			if o.what = p.data.called(e.Op); o.what == "" {
-				return nil, fmt.Errorf("%q is none of the operations of a %s: %s", e.Op, p.data.Name, p.data.Doc)
+				return nil, fmt.Errorf("%q is not an operation of a %s: these are %s", e.Op, p.data.Name, p.data.Doc)
 			} else if p.data.check != nil {
 				if err := p.data.check(&o); err != nil {
 					return nil, err

@@ -67,7 +67,7 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v, want %q", c.history, got, unknown, err, c.want)
 		}
 	}
-	if _, _, err := register.Broken(parse("0 remove x"), names, time.Minute); err == nil || !strings.Contains(err.Error(), `"remove" is none of`) {
+	if _, _, err := register.Broken(parse("0 remove x"), names, time.Minute); err == nil || !strings.Contains(err.Error(), `"remove" is not an operation`) {
 		t.Error(err)
 	}
 	if got, _, _ := property(t, Claim{Of: "register", Initial: "7"}).Broken(parse("0 read x", "0 ok 7"), names, time.Minute); got != "" {
@@ -119,8 +119,8 @@ func TestData(t *testing.T) {
 	for _, c := range []struct{ of, initial, line, want string }{
 		{"counter", "", "0 add x many", `"many" is not a whole number`},
 		{"set", "", "0 add x a b", `add "a b": an element is one word`},
-		{"bank", "", "0 transfer x a b", `want as in "a b 5"`},
-		{"queue", "", "0 read x", `"read" is none of the operations of a queue`},
+		{"bank", "", "0 transfer x a b", `write it as in "a b 5"`},
+		{"queue", "", "0 read x", `"read" is not an operation of a queue`},
 	} {
 		if _, _, err := property(t, Claim{Of: c.of}).Broken(parse(c.line), []string{"a"}, time.Minute); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.line, err, c.want)

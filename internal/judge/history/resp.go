@@ -67,13 +67,13 @@ func (resp) request(sent []byte) (r request, n int, err error) {
 	end := bytes.IndexByte(sent, '\n')
 	if end < 0 {
 		if len(sent) > mostLine {
-			return r, 0, fmt.Errorf("%q is no command", short(string(sent)))
+			return r, 0, fmt.Errorf("%q is not a command", short(string(sent)))
 		}
 		return r, 0, nil
 	}
 	line := string(sent[:end])
 	if args = strings.Fields(line); len(args) == 0 || strings.ContainsAny(line, "\"'") {
-		return r, 0, fmt.Errorf("%q is no command", short(line))
+		return r, 0, fmt.Errorf("%q is not a command", short(line))
 	}
 	r, err = requestOf(args)
 	return r, end + 1, err
@@ -85,7 +85,7 @@ const mostLine = 64 << 10
 func requestOf(args []string) (r request, err error) {
 	name := strings.ToLower(args[0])
 	if name == "client" && len(args) > 1 && strings.EqualFold(args[1], "reply") {
-		return r, errors.New("a client that is sent no responses (CLIENT REPLY)")
+		return r, errors.New("a client that has switched responses off (CLIENT REPLY)")
 	}
 	if slices.Contains(quiet, name) {
 		return r, nil
@@ -100,7 +100,7 @@ func requestOf(args []string) (r request, err error) {
 			return request{op: name, key: args[1], value: value, about: name}, nil
 		}
 	}
-	return r, fmt.Errorf("%q is none of the commands that are understood", short(strings.Join(args, " ")))
+	return r, fmt.Errorf("command %q is not supported", short(strings.Join(args, " ")))
 }
 
 func (resp) response(received []byte, to *request, _ bool) (a answer, n int, err error) {
@@ -116,7 +116,7 @@ func (resp) response(received []byte, to *request, _ bool) (a answer, n int, err
 		}
 		return a, n, nil
 	case '>':
-		return a, 0, errors.New("messages that nobody has asked for (pushes)")
+		return a, 0, errors.New("messages without a request (pushes)")
 	}
 	switch to.about {
 	case "get", "incr", "incrby", "decr", "decrby", "lpop":
@@ -144,16 +144,16 @@ type reply struct {
 // it is not whole yet.
 func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 	if depth > 8 {
-		return v, 0, errors.New("a value of too many levels")
+		return v, 0, errors.New("a value with too many levels")
 	}
 	end := bytes.Index(b, []byte("\r\n"))
 	if end < 0 {
 		if len(b) > mostLine || !strings.ContainsRune("+-:$*_#,(!=%~>", rune(b[0])) {
-			return v, 0, fmt.Errorf("%q is no value", short(string(b)))
+			return v, 0, fmt.Errorf("%q is not a value", short(string(b)))
 		}
 		return v, 0, nil
 	} else if end == 0 {
-		return v, 0, errors.New("an empty line is no value")
+		return v, 0, errors.New("an empty line is not a value")
 	}
 	v.kind, v.text, n = b[0], string(b[1:end]), end+2
 	switch v.kind {
@@ -171,7 +171,7 @@ func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 		size, err := strconv.Atoi(v.text)
 		switch {
 		case err != nil || size < -1 || size > 512<<20:
-			return v, 0, fmt.Errorf("%q is no length", short(v.text))
+			return v, 0, fmt.Errorf("%q is not a length", short(v.text))
 		case size < 0:
 			v.text = ""
 			return v, n, nil
@@ -183,7 +183,7 @@ func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 	case '*', '~', '%', '>':
 		size, err := strconv.Atoi(v.text)
 		if err != nil || size < -1 || size > 1<<20 {
-			return v, 0, fmt.Errorf("%q is no length", short(v.text))
+			return v, 0, fmt.Errorf("%q is not a length", short(v.text))
 		}
 		if v.text = ""; v.kind == '%' {
 			size *= 2
@@ -200,5 +200,5 @@ func parseRESP(b []byte, depth int) (v reply, n int, err error) {
 		}
 		return v, n, nil
 	}
-	return v, 0, fmt.Errorf("%q is no value", short(string(b)))
+	return v, 0, fmt.Errorf("%q is not a value", short(string(b)))
 }

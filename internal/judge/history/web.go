@@ -25,7 +25,7 @@ func (w web) request(sent []byte) (r request, n int, err error) {
 		return r, 0, err
 	}
 	if q.Header.Get("Upgrade") != "" {
-		return r, 0, errors.New("a connection that becomes another protocol's")
+		return r, 0, errors.New("a connection that changes to another protocol")
 	}
 	if err := plain(q.Header, body); err != nil {
 		return r, 0, err
@@ -77,7 +77,7 @@ func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
 	if bytes.HasPrefix(sent, []byte("PRI * HTTP/2")) {
 		return nil, nil, 0, errors.New("HTTP/2")
 	} else if sent[0] < 'A' || sent[0] > 'Z' {
-		return nil, nil, 0, fmt.Errorf("%q is no request", short(string(sent)))
+		return nil, nil, 0, fmt.Errorf("%q is not a request", short(string(sent)))
 	}
 	if whole, err := headed(sent); !whole {
 		return nil, nil, 0, err
@@ -97,7 +97,7 @@ func readRequest(sent []byte) (q *http.Request, body []byte, n int, err error) {
 // nothing more comes.
 func readResponse(received []byte, method string, closed bool) (q *http.Response, body []byte, n int, err error) {
 	if !bytes.HasPrefix([]byte("HTTP/1."), received[:min(len(received), 7)]) {
-		return nil, nil, 0, fmt.Errorf("%q is no response", short(string(received)))
+		return nil, nil, 0, fmt.Errorf("%q is not a response", short(string(received)))
 	}
 	if whole, err := headed(received); !whole {
 		return nil, nil, 0, err
@@ -133,7 +133,7 @@ func headed(b []byte) (bool, error) {
 	if bytes.Contains(b, []byte("\r\n\r\n")) || bytes.Contains(b, []byte("\n\n")) {
 		return true, nil
 	} else if len(b) > mostLine {
-		return false, fmt.Errorf("%q is no header", short(string(b)))
+		return false, fmt.Errorf("%q is not a header", short(string(b)))
 	}
 	return false, nil
 }

@@ -65,11 +65,11 @@ var conversations = []struct {
 	{"resp", []string{"a>*3|$3|set|$1|x|$1|1|", "b>*2|$3|get|$1|x|", "b<$-1|", "!", "a<+OK|"}, "a begins set x 1;b begins get x;b ok;gone", ""},
 	{"resp", []string{"a>*2|$8|smembers|$1|x|", "a<*2|$1|2|$1|1|", "a>*3|$9|sismember|$1|x|$1|1|", "a<:1|"}, "a begins smembers x;a ok 2 1;a begins sismember x 1;a ok true", ""},
 	{"resp", []string{"a>*4|$6|lrange|$1|x|$1|0|$2|-1|", "a<~1|$1|1|"}, "a begins lrange x;a ok 1", ""},
-	{"resp", []string{"a>*5|$3|set|$1|x|$1|1|$2|EX|$1|9|"}, "", `"set x 1 EX 9" is none of the commands that are understood`},
-	{"resp", []string{"a>*1||"}, "", "is no value"},
-	{"resp", []string{"a>*1|$5|MULTI|"}, "", `"MULTI" is none of the commands`},
+	{"resp", []string{"a>*5|$3|set|$1|x|$1|1|$2|EX|$1|9|"}, "", `command "set x 1 EX 9" is not supported`},
+	{"resp", []string{"a>*1||"}, "", "is not a value"},
+	{"resp", []string{"a>*1|$5|MULTI|"}, "", `command "MULTI" is not supported`},
 	{"resp", []string{"a>*2|$3|get|$1|x|", "a<>1|$1|1|"}, "", "pushes"},
-	{"resp", []string{"a>*2|$3|get|$1|x|", "a<HTTP/1.1"}, "", "is no value"},
+	{"resp", []string{"a>*2|$3|get|$1|x|", "a<HTTP/1.1"}, "", "is not a value"},
 	{"http", []string{`a>PUT /kv/x HTTP/1.1|Host: s|Content-Length: 14||{"value": "1"}`, "a<HTTP/1.1 200 OK|Content-Length: 0||"}, "a begins put x 1;a ok", ""},
 	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||", `a<HTTP/1.1 200 OK|Transfer-Encoding: chunked||5|{"val|8|ue":"1"}|0||`}, "a begins get x;a ok 1", ""},
 	{"http", []string{"a>GET /kv/x HTTP/1.0||", `a<HTTP/1.0 200 OK||{"value"`, `a<:"2"}`, "a."}, "a begins get x;a ok 2", ""},
@@ -83,8 +83,8 @@ var conversations = []struct {
 	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||||GET /kv/y HTTP/1.1|Host: s||", "a<HTTP/1.1 404 No|Content-Length: 0||HTTP/1.1 500 Oh|Content-Length: 0||"}, "a begins get x;a/1 begins get y;a fail;a/1 gone", ""},
 	{"http", []string{"a>GET /health HTTP/1.1|Host: s||", "a<HTTP/1.1 200 OK|Content-Length: 2||ok"}, "", ""},
 	{"http", []string{"a>PRI * HTTP/2.0||SM||"}, "", "HTTP/2"},
-	{"http", []string{"a>\x16\x03\x01"}, "", "is no request"},
-	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||", "a<\x16\x03\x01"}, "", "is no response"},
+	{"http", []string{"a>\x16\x03\x01"}, "", "is not a request"},
+	{"http", []string{"a>GET /kv/x HTTP/1.1|Host: s||", "a<\x16\x03\x01"}, "", "is not a response"},
 }
 
 func historyOf(wire string) *expose.History {

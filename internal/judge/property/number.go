@@ -124,7 +124,7 @@ func (s *Series) Summary() string {
 		text += ", never less than " + NumberText(*s.Least)
 	}
 	if s.Left > 0 {
-		text += fmt.Sprintf("; %d changes more are not shown", s.Left)
+		text += fmt.Sprintf("; %d more changes are not shown", s.Left)
 	}
 	return text
 }

@@ -38,7 +38,7 @@ const (
 // Prints is an error where a value is too large to be printed.
 func Prints(v starlark.Value) error {
 	if n, err := printed(v, maxPrinted, 0); err != nil || n > maxPrinted {
-		return errors.New("it is too large to be printed")
+		return errors.New("the value is too large to be printed")
 	}
 	return nil
 }
@@ -52,7 +52,7 @@ func charge(t *starlark.Thread, bytes int) error {
 	b := t.Local(budgetKey).(*budget)
 	if bytes < 0 || bytes > b.left {
 		b.left = 0
-		return fmt.Errorf("it takes too much memory: more than %d MB in one call", memory>>20)
+		return fmt.Errorf("the call takes too much memory: more than %d MB", memory>>20)
 	}
 	b.left -= bytes
 	return nil

@@ -162,7 +162,7 @@ func TestGuardsChangeNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", src, globals["result"], err, want)
 		}
 	}
-	if _, err := run("def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil || !strings.Contains(err.Error(), "give its parts names first") {
+	if _, err := run("def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil || !strings.Contains(err.Error(), "assign the result of the call to a name first") {
 		t.Error(err)
 	}
 }

@@ -91,7 +91,7 @@ func (g *guarded) assign(s *syntax.AssignStmt) {
 		return
 	}
 	if !plain(s.LHS) {
-		g.fail(s, fmt.Sprintf("the left side of %v has a call in it: give its parts names first", s.Op))
+		g.fail(s, fmt.Sprintf("the left side of %v has a call in it: assign the result of the call to a name first", s.Op))
 		return
 	}
 	s.RHS = call(op.String()+"=", s.OpPos, g.expr(copied(s.LHS)), g.expr(s.RHS))

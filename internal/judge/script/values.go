@@ -19,7 +19,7 @@ type View struct{}
 
 func (View) Freeze()               {}
 func (View) Truth() starlark.Bool  { return true }
-func (View) Hash() (uint32, error) { return 0, errors.New("unhashable: take what of it matters") }
+func (View) Hash() (uint32, error) { return 0, errors.New("unhashable: use the fields that matter") }
 
 // Attributes are those of a view of type T, by name.
 type Attributes[T any] map[string]func(T) starlark.Value

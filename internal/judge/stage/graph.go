@@ -30,9 +30,9 @@ func NewGraph(stages []Stage, exposes func(name string) bool) (*Graph, error) {
 		s := &stages[i]
 		switch {
 		case exposes(s.Name):
-			return nil, &Bad{s, "nodes expose something of this name"}
+			return nil, &Bad{s, "expose has this name, too"}
 		case by[s.Name] != nil:
-			return nil, &Bad{s, "there are two of this name"}
+			return nil, &Bad{s, "two stages have this name"}
 		}
 		by[s.Name] = s
 	}
@@ -44,7 +44,7 @@ func NewGraph(stages []Stage, exposes func(name string) bool) (*Graph, error) {
 		}
 		way = append(way, s.Name)
 		if under[s.Name] {
-			return &Bad{s, "it reads of itself: " + strings.Join(way[slices.Index(way, s.Name):], " of ")}
+			return &Bad{s, "it depends on itself: " + strings.Join(way[slices.Index(way, s.Name):], " reads ")}
 		}
 		under[s.Name] = true
 		var reads []string
@@ -61,7 +61,7 @@ func NewGraph(stages []Stage, exposes func(name string) bool) (*Graph, error) {
 			case exposes(name):
 				reads = append(reads, name)
 			default:
-				return &Bad{s, fmt.Sprintf("%q is neither what nodes expose nor another stage", name)}
+				return &Bad{s, fmt.Sprintf("%q is neither a name of expose nor another stage", name)}
 			}
 		}
 		slices.Sort(reads)

@@ -313,7 +313,7 @@ func (s *Stage) differ(key string, before []*Tuple, added, removed [][]*Tuple, w
 	if s.Key != nil {
 		of = fmt.Sprintf(" of the key %q", key)
 	}
-	return fmt.Sprintf("%s does not come to what %s does%s: only the first makes %s, only the second %s. It had made %s before; added: %s, removed: %s",
+	return fmt.Sprintf("%s and %s make different tuples%s: only the first makes %s, only the second %s. Before: %s; added: %s; removed: %s",
 		s.Change, s.Execute, of, some(more), some(less), some(before), some(slices.Concat(added...)), some(slices.Concat(removed...)))
 }
 

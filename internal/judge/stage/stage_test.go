@@ -190,7 +190,7 @@ func TestWrongChange(t *testing.T) {
 			_, total := direct(sets)
 			all, err := r.Tuples("total", sets)
 			if err != nil {
-				if !strings.Contains(err.Error(), `stage "per": add does not come to what sum does of the key `) {
+				if !strings.Contains(err.Error(), `stage "per": add and sum make different tuples of the key `) {
 					t.Fatal(err)
 				}
 				found++
@@ -209,12 +209,12 @@ func TestWrongChange(t *testing.T) {
 // TestBadGraph: what is no graph of stages says why.
 func TestBadGraph(t *testing.T) {
 	for want, stages := range map[string][]Stage{
-		`stage "s": it reads of itself: s of t of s`:                    {{Name: "s", Of: []string{"t"}}, {Name: "t", Of: []string{"a", "s"}}},
-		`stage "s": it reads of itself: s of s`:                         {{Name: "s", Of: []string{"s"}}},
-		`stage "s": "x" is neither what nodes expose nor another stage`: {{Name: "s", Of: []string{"x"}}},
-		`stage "a": nodes expose something of this name`:                {{Name: "a", Of: []string{"a"}}},
-		`stage "s": there are two of this name`:                         {{Name: "s", Of: []string{"a"}}, {Name: "s", Of: []string{"a"}}},
-		`stage "s": a is named twice`:                                   {{Name: "s", Of: []string{"a", "b", "a"}}},
+		`stage "s": it depends on itself: s reads t reads s`:           {{Name: "s", Of: []string{"t"}}, {Name: "t", Of: []string{"a", "s"}}},
+		`stage "s": it depends on itself: s reads s`:                   {{Name: "s", Of: []string{"s"}}},
+		`stage "s": "x" is neither a name of expose nor another stage`: {{Name: "s", Of: []string{"x"}}},
+		`stage "a": expose has this name, too`:                         {{Name: "a", Of: []string{"a"}}},
+		`stage "s": two stages have this name`:                         {{Name: "s", Of: []string{"a"}}, {Name: "s", Of: []string{"a"}}},
+		`stage "s": a is named twice`:                                  {{Name: "s", Of: []string{"a", "b", "a"}}},
 	} {
 		if _, err := NewGraph(stages, func(name string) bool { return name == "a" || name == "b" }); err == nil || err.Error() != want {
 			t.Errorf("%v, want %s", err, want)

@@ -26,7 +26,7 @@ func CheckMark(line string) (why string) {
 	case word != "promise" || strings.TrimSpace(text) == "":
 		return "neither begin, end, end failed, promise TEXT nor crash now"
 	case strings.ContainsRune(text, 0):
-		return "a promise has no zero bytes"
+		return "a promise cannot have zero bytes"
 	}
 	return ""
 }
@@ -39,7 +39,7 @@ func (e *Epoch) Say(line string) (why string) {
 		e.Begun++
 	case "end":
 		if e.Ended == e.Begun {
-			return "nothing has begun"
+			return "no begin comes before it"
 		}
 		e.Ended++
 		if text != "" {
@@ -55,7 +55,7 @@ func (e *Epoch) Say(line string) (why string) {
 			n += len(p) + 1
 		}
 		if n > maxPromises {
-			return fmt.Sprintf("promises have more than %d bytes", maxPromises)
+			return fmt.Sprintf("all promises together have more than %d bytes", maxPromises)
 		}
 		e.Promises = append(slices.Clip(e.Promises), text)
 	}

@@ -51,7 +51,7 @@ func ParseModel(name string) (Model, error) {
 		m.sector, _ = strconv.ParseInt(sector, 10, 64)
 	}
 	if m.order == 0 || m.sector != page && m.sector != smallSector || m.String() != name {
-		return Model{}, fmt.Errorf("no persistence model %q: prefix, ordered or any, or one of them with :512", name)
+		return Model{}, fmt.Errorf("unknown persistence model %q: write prefix, ordered or any, or one of them with :512", name)
 	}
 	return m, nil
 }

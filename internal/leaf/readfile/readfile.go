@@ -28,7 +28,7 @@ func AtMost(path string, most int64) ([]byte, error) {
 		return nil, err
 	}
 	if int64(len(data)) > most {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("more than %d MB, which is too much", most>>20)}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d MB, the limit", most>>20)}
 	}
 	return data, nil
 }

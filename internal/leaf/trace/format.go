@@ -244,19 +244,19 @@ var headerLines = []struct {
 			f.fail("a second max-delay")
 		}
 		if h.MaxDelay = f.duration(); h.MaxDelay <= 0 {
-			f.fail("a max-delay is more than 0")
+			f.fail("max-delay must be more than 0")
 		}
 	}},
 	{"delays", false, func(h *Header, f *fields) { h.Delays = f.int() }},
 	{"short-faults", true, func(h *Header, f *fields) {
 		if word := f.word(); word != "fine" || h.Fine {
-			f.fail("short-faults are fine, once")
+			f.fail("short-faults must be fine, once")
 		}
 		h.Fine = true
 	}},
 	{"images", true, func(h *Header, f *fields) {
 		if word := f.word(); word != "stronger-first" || h.Stronger {
-			f.fail("images are stronger-first, once")
+			f.fail("images must be stronger-first, once")
 		}
 		h.Stronger = true
 	}},
@@ -326,7 +326,7 @@ func magic(line string) error {
 	case line == Magic:
 		return nil
 	case ok && len(version) < 8:
-		return fmt.Errorf("a trace of format %s, and this version of Ariadne reads format %s: make it again", version, formatVersion)
+		return fmt.Errorf("the trace has format %s, and this version of Ariadne reads format %s: make the trace again", version, formatVersion)
 	}
 	return fmt.Errorf("not a trace: its first line should be %q", Magic)
 }
@@ -398,7 +398,7 @@ func (p *parser) parseLost(line string, f *fields) {
 	text, ok := strings.CutPrefix(line, lostWords)
 	said, err := strconv.Unquote(`"` + text + `"`)
 	if n := len(p.t.Steps); !ok || err != nil || said == "" || n == 0 || p.t.Steps[n-1].Lost != "" {
-		f.fail("%q is no comment that can stand here", line)
+		f.fail("the comment %q cannot stand here", line)
 		return
 	}
 	p.t.Steps[len(p.t.Steps)-1].Lost = said
@@ -418,7 +418,7 @@ func (p *parser) parseEnd(line string, f *fields) {
 	f.literal("digest")
 	p.sum.Write([]byte(line[:len(line)-len(f.rest)] + " "))
 	if w := f.word(); w != sumOf(p.sum) {
-		f.fail("the trace was changed after it was written: it says that its digest is %s, but it is %s", w, sumOf(p.sum))
+		f.fail("the trace was changed after it was written: its last line has digest %s, and its content %s", w, sumOf(p.sum))
 	}
 }
 

@@ -114,7 +114,7 @@ func TestChanged(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"ariadne trace 4", "ariadne trace 1", `line 1: a trace of format 1, and this version of Ariadne reads format 4: make it again`},
+		{"ariadne trace 4", "ariadne trace 1", `line 1: the trace has format 1, and this version of Ariadne reads format 4: make the trace again`},
 		{"ariadne trace 4", "ariadne", `line 1: not a trace: its first line should be "ariadne trace 4"`},
 		{"seed 42\n", "", `line 7: want "seed", got "execution"`},
 		{"seed 42\n", "seed 42\nseed 43\n", `line 8: want "execution", got "seed"`},
@@ -133,7 +133,7 @@ func TestErrors(t *testing.T) {
 		{" . start n1", " .", `line 17: step 1 has no action`},
 		{"end violation", `end ""`, `line 22: end without a reason`},
 		{"steps 2", "steps 3", `line 22: the trace has 2 steps, but its end says 3`},
-		{"name raftkv", "name raftkw", `line 22: the trace was changed after it was written: it says that its digest is `},
+		{"name raftkv", "name raftkw", `line 22: the trace was changed after it was written: its last line has digest `},
 		{"end violation", "ending violation", `line 22: bad number "ending"`},
 		{"end violation", "violation death n2 2 1.002003400 x\nend violation", `line 22: this line cannot stand here`},
 		{"violation death", "      3     1.002003400  0123456789abcdef         7     0     0 U x\nviolation death", `line 21: this line cannot stand here`},

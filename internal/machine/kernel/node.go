@@ -1,25 +1,24 @@
-// Package kernel is the core of one node's emulated kernel: processes, threads,
-// descriptor tables, wait queues, timers, and who takes which signal. Objects (pipes,
-// futexes, sockets, ...) are packages of their own above it, which it does not
-// know: they keep their state in slots and hear of events by hooks (state.go).
+// Package kernel is the core of one node's emulated kernel: processes, threads, tables of
+// descriptors, wait queues, timers, and which thread takes a signal. Kernel objects (pipes,
+// futexes, sockets, ...) are packages of their own above it, which it does not know. They keep
+// their state in slots, and get events through hooks (state.go).
 //
-// It is values only. Everything reachable from a Node is plain data: no
-// closures, channels, goroutines or operating-system handles (but for the
-// Machine of a thread and descriptors of the supervisor's, which whoever copies a
-// Node replaces). So a Node can be copied, which is what a checkpoint is, and
-// encoded. It never looks at real time, never
-// lets map order escape and makes no real system call of its own.
+// Everything that can be reached from a Node is plain data: no closures, channels, goroutines or
+// handles of the operating system. There are two exceptions, which a copy replaces: the Machine of
+// a thread, and descriptors of Ariadne's own process. So a Node can be copied, for a checkpoint,
+// and encoded. The package never looks at real time, never lets the order of a map show, and makes
+// no real system call of its own.
 //
-// A blocked call is a condition: a handler that cannot finish returns
-// Thread.Block, and runs again from its start when one of the queues it named is
-// notified, its deadline passes, or a signal arrives. What it must remember
-// across that stands in Thread.Wait.
+// A blocked call is a condition. A handler that cannot finish returns Thread.Block. It runs again
+// from its start when one of the queues that it named is notified, its deadline passes, or a signal
+// arrives. Thread.Wait has what the handler must remember until then.
 //
-// Packages below it may import it and each other, deepcopy, disk and filetree; nothing else of this
-// module but the nouns. Those that it imports itself (inode, area, seccomp, signal) are below it.
+// Packages below this folder may import it and each other, and of the other packages of this module
+// only deepcopy, disk, filetree and the root. Those that it imports itself (inode, area, seccomp,
+// signal) are below it.
 //
-// Read next: state.go, a small object (eventfd, pipe), then internal/machine/sys (the
-// system-call table and handlers that use this) and internal/machine/node (which schedules).
+// Read next: state.go, a small object (eventfd, pipe), then internal/machine/sys (the table of
+// system calls and its handlers) and internal/machine/node (which schedules threads).
 package kernel
 
 import (

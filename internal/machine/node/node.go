@@ -1,14 +1,14 @@
 //go:build linux
 
-// Package node is the automaton with real processes inside: (local state, input)
-// -> (local state, outputs). It starts a node's commands in their sandbox, runs
-// their threads one at a time until all of them wait, answers their system calls
-// through internal/machine/sys, and reports what they did.
+// Package node is an automaton with real processes inside: (local state, input) -> (local state,
+// outputs). It starts a node's commands in their sandbox, and runs their threads one at a time
+// until all of them wait. It answers their system calls through internal/machine/sys, and reports
+// what they did.
 //
 // A Node belongs to the executor (tracee.Pin) on whose OS thread it was made.
 //
-// Read next: loop.go (who runs), call.go (what becomes of a stop), signal.go,
-// process.go (clone, exec, exit), machine.go (what handlers may ask for).
+// Read next: loop.go (which thread runs), call.go (how a stop is handled), signal.go, process.go
+// (clone, exec, exit), machine.go (what handlers may ask for).
 package node
 
 import (

@@ -1,7 +1,7 @@
-// Package sys is the system-call table: for each call that Linux has, how
-// Ariadne treats it, and the handlers, one file per family. A handler reads the
-// caller's memory, calls kernel objects, and decides: a value, an errno, wait,
-// or let Linux run the call. It keeps no state of its own.
+// Package sys is the table of system calls: how Ariadne treats each call of Linux, and the
+// handlers, one file for each family. A handler reads the caller's memory and calls kernel objects.
+// Then it decides: return a value, fail with an errno, wait, or let Linux run the call. It keeps no
+// state of its own.
 //
 // Read next: table.go and calls.go, then any sys_<family>.go.
 package sys

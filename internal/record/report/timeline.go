@@ -165,7 +165,7 @@ func (t *Timeline) End() []string {
 	var lines []string
 	if q.n > maxQuiet {
 		return append(lines, t.format(q.first[0], true),
-			t.gap(fmt.Sprintf("%d more in which nothing was sent or written", q.n-2)), t.format(q.last, true))
+			t.gap(fmt.Sprintf("%d more steps in which nothing was sent or written", q.n-2)), t.format(q.last, true))
 	}
 	for _, r := range q.first[:q.n] {
 		lines = append(lines, t.format(r, true))

@@ -52,26 +52,26 @@ func Judge(f Facts) []Check {
 		judgeMachine(f.Machine),
 		judgePtrace(f),
 		judgeUserNS(f),
-		judgeCall("seccomp", f.Seccomp, "filters can stop a program for Ariadne", "use a kernel with CONFIG_SECCOMP_FILTER; inside a container, allow seccomp(2)"),
+		judgeCall("seccomp", f.Seccomp, "filters can stop programs at system calls", "use a kernel with CONFIG_SECCOMP_FILTER; inside a container, allow seccomp(2)"),
 		judgeCall("time stamp counter", f.TSC, "its reads can be trapped", "inside a container, allow prctl(2) with PR_SET_TSC"),
 		judgeCPUID(f.CPUID, f.Models),
-		judgeCall("pidfd_getfd", f.PidfdGetfd, "there", "inside a container, allow pidfd_getfd(2)"),
-		judgeCall("mount_setattr", f.MountSetattr, "there", "inside a container, allow mount_setattr(2)"),
+		judgeCall("pidfd_getfd", f.PidfdGetfd, "available", "inside a container, allow pidfd_getfd(2)"),
+		judgeCall("mount_setattr", f.MountSetattr, "available", "inside a container, allow mount_setattr(2)"),
 		judgePages(f.Pages),
 		judgeTmpfs(f.Filesystems),
 		judgeCall("/proc", f.ProcStatus, "mounted", "mount -t proc proc /proc"),
 		judgeCores(f.Cores),
 		judgeMemory(f.MemoryMB),
-		judgeCall("a program", f.Program, "runs under Ariadne", "fix what stands above first; if that is all right, report this with the output of uname -a"),
+		judgeCall("a program", f.Program, "runs under Ariadne", "fix the problems above first; if there are none, report this with the output of uname -a"),
 	}
 }
 
 // judgeCPUID finds nothing wrong: most programs do not depend on it.
 func judgeCPUID(trapped bool, models string) Check {
 	if !trapped {
-		return good("cpuid", "cannot be trapped: programs that use the processor's random numbers (rdrand) differ from run to run, and a spec can fix no processor")
+		return good("cpuid", "cannot be trapped: programs that use rdrand differ from run to run, and specs cannot choose a processor")
 	}
-	return good("cpuid", "can be trapped: programs see no random numbers of the processor's; processors that a spec may fix: "+models)
+	return good("cpuid", "can be trapped: programs see no rdrand; processors that a spec may choose: "+models)
 }
 
 // judgePages finds nothing wrong: checks are slower without it, and find the same.
@@ -146,17 +146,17 @@ func judgeCall(name string, err error, found, mend string) Check {
 func judgeTmpfs(filesystems string) Check {
 	for line := range strings.Lines(filesystems) {
 		if f := strings.Fields(line); len(f) > 0 && f[len(f)-1] == "tmpfs" {
-			return good("tmpfs", "there")
+			return good("tmpfs", "available")
 		}
 	}
-	return bad("tmpfs", "the kernel has none", "use a kernel with CONFIG_TMPFS")
+	return bad("tmpfs", "the kernel has no tmpfs", "use a kernel with CONFIG_TMPFS")
 }
 
 func judgeCores(n int) Check {
 	if n == 1 {
 		return good("cores", "1: a check runs one execution at a time")
 	}
-	return good("cores", fmt.Sprintf("%d: a check runs as many executions at a time", n))
+	return good("cores", fmt.Sprintf("%d: a check runs %d executions at a time", n, n))
 }
 
 // minMemoryMB is what Ariadne itself and a few small programs take.

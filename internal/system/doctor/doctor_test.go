@@ -40,7 +40,7 @@ func TestJudge(t *testing.T) {
 		{func(f *Facts) { f.MountSetattr = unix.ENOSYS }, "mount_setattr", "inside a container, allow mount_setattr(2)"},
 		{func(f *Facts) { f.Filesystems = "nodev\tdevtmpfs\n" }, "tmpfs", "use a kernel with CONFIG_TMPFS"},
 		{func(f *Facts) { f.ProcStatus = os.ErrNotExist }, "/proc", "mount -t proc proc /proc"},
-		{func(f *Facts) { f.Program = errors.New("it died") }, "a program", "fix what stands above first; if that is all right, report this with the output of uname -a"},
+		{func(f *Facts) { f.Program = errors.New("it died") }, "a program", "fix the problems above first; if there are none, report this with the output of uname -a"},
 		{func(f *Facts) { f.MemoryMB = 100 }, "memory", "free at least 256 MB, besides what the programs need"},
 	}
 	for _, tt := range tests {

@@ -64,7 +64,7 @@ func (r *reader) await(ts []text, commands []Command) []Command {
 		return commands
 	}
 	if err := runnable(bash); err != nil {
-		r.fail(ts[0].line, "after: it needs %s, which this machine has not: %s", bash, err)
+		r.fail(ts[0].line, "after: waiting for a port needs %s, which this machine does not have: %s", bash, err)
 	}
 	commands = slices.Clone(commands)
 	for i := range commands {
@@ -103,7 +103,7 @@ func (r *reader) checkAwaited(nodes []Node) {
 		case a.starts:
 			n, other := &nodes[slices.IndexFunc(nodes, named(a.node))], &nodes[slices.IndexFunc(nodes, named(a.other))]
 			if !other.Ready.Said() {
-				r.fail(a.line, "after %s: when is it ready? Write ready: {port: 5432} or ready: {line: REGEXP} at node %s, or wait for its port, as in %s:5432", a.other, a.other, a.other)
+				r.fail(a.line, "after %s: its spec does not say when it is ready: write ready: {port: 5432} or ready: {line: REGEXP} at node %s, or wait for its port, as in %s:5432", a.other, a.other, a.other)
 			} else if !slices.Contains(n.After, other.ID) {
 				n.After = append(n.After, other.ID)
 				slices.Sort(n.After)

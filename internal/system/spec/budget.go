@@ -40,7 +40,7 @@ func nodesField[T any, B budgeted[T]](doc string) field[T] {
 
 // faultyField is nodesField of what happens to nodes.
 func faultyField[T any, B budgeted[T]]() field[T] {
-	return nodesField[T, B]("Names of the nodes to which it happens; default all but clients.")
+	return nodesField[T, B]("Names of the nodes that the fault hits; default all but clients.")
 }
 
 // betweenField is for what happens within a step too, unless it is set; where, its doc says.
@@ -109,6 +109,6 @@ func hits(k ariadne.ActionKind) *fault {
 var hitFields = []field[budgetText]{
 	timesField[budgetText](),
 	nodesField[budgetText]("Names of the nodes whose messages the fault hits, sent or received; default any."),
-	textsField("peers", "Names of nodes of which one is at the other end; default any.", func(h *budgetText) *[]text { return &h.peers }),
+	textsField("peers", "Names of the nodes at the other end; default any.", func(h *budgetText) *[]text { return &h.peers }),
 	afterField[budgetText](),
 }

@@ -30,9 +30,9 @@ func (b *Budgets) Set(s string) error {
 		k, ok := world.KindNamed(name)
 		if !ok || world.KindOf(k).Fault == "" {
 			if name == NoFaults {
-				return fmt.Errorf("%s comes first and has no number", NoFaults)
+				return fmt.Errorf("%s must come first, and has no number", NoFaults)
 			}
-			return fmt.Errorf("%q is no kind of fault: %s", name, strings.Join(FaultNames(), ", "))
+			return fmt.Errorf("unknown kind of fault %q: %s", name, strings.Join(FaultNames(), ", "))
 		}
 		if _, twice := b.given[k]; twice {
 			return fmt.Errorf("%s is there twice", name)

@@ -95,7 +95,7 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	if len(w.commands) == 0 && !drawn {
 		r.fail(w.line, "no command")
 	} else if len(w.commands) > 0 && drawn {
-		r.fail(w.workload.line, "a workload takes the place of command")
+		r.fail(w.workload.line, "command and workload exclude each other")
 	}
 	for _, c := range w.commands {
 		n.Commands = append(n.Commands, r.command(c))

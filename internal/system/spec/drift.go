@@ -51,9 +51,9 @@ func (s *Spec) cannotDrift() string {
 	fast, slow := s.speeds(true)
 	switch part := s.Parting(); {
 	case max(fast, -slow) > world.MaxDrift:
-		return fmt.Sprintf("faults: drift: with its clock_drift a node's clocks are off by %d parts per million, and %d are the most", max(fast, -slow), world.MaxDrift)
+		return fmt.Sprintf("faults: drift: together with clock_drift a node's clocks are off by %d parts per million; the limit is %d", max(fast, -slow), world.MaxDrift)
 	case part > s.ClockError:
-		return fmt.Sprintf("faults: drift: in %v the nodes' clocks part by %v, which is more than clock_error (%v): what timers may be off by", s.Limits.Time, part, s.ClockError)
+		return fmt.Sprintf("faults: drift: in %v the nodes' clocks drift apart by %v, which is more than clock_error (%v)", s.Limits.Time, part, s.ClockError)
 	}
 	return ""
 }

@@ -59,19 +59,19 @@ type exploreText struct {
 }
 
 var exploreFields = []field[exploreText]{
-	{"strategy", "How to choose among the events that can happen (ariadne check --help).", schema{"type": "string"},
+	{"strategy", "The strategy of the search (ariadne check --help lists them).", schema{"type": "string"},
 		func(r *reader, e *exploreText, v *yaml.Node) { e.Strategy, e.StrategyLine = r.text(v).string, v.Line }},
-	{"equality", "When states count as equal. history (the default): their nodes have received the same inputs. exposed: their nodes show the same by states, and the same messages are in flight. exposed-times: also, the same times lie between (docs/guides/explore.md).",
+	{"equality", "When states count as equal. history (the default): their nodes have received the same inputs. exposed: states shows the same of their nodes, and the same messages are in flight. exposed-times: also, the times between are the same (docs/guides/explore.md).",
 		schema{"enum": space.Equalities()}, setEquality},
 	{"script", "A file in Starlark beside the spec, with functions that the search calls: explore, independent, same (docs/guides/scripts.md).", schema{"type": "string"}, setScript},
-	{"symmetric", "Groups of interchangeable nodes, by name: states that differ only by an exchange of nodes of a group count as one.",
+	{"symmetric", "Groups of interchangeable nodes, by name. States that differ only by an exchange of nodes of a group count as one.",
 		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
 	{"weights", "How likely random choices take an event of each kind, in proportion; default 1 each.", schema{"$ref": "#/$defs/weights"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
 	{"bounds", "Bounds that keep the search small; default: only the limits.", schema{"$ref": "#/$defs/bounds"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, boundFields, &e.Bounds, v) }},
-	boundField("backtracks", "How often a round of DPOR, or all of it, goes back; default in rounds once, then more and more, up to 100.", 0, func(e *exploreText) **int { return &e.Backtracks }),
-	boundField("branch", "DPOR tries other orders only of so many first steps of a path; default of all steps, in rounds of 32 steps anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
+	boundField("backtracks", "Backtracks of a round of DPOR, or of DPOR in all, at most; default in rounds 1, rising to 100.", 0, func(e *exploreText) **int { return &e.Backtracks }),
+	boundField("branch", "DPOR tries other orders of this many first steps of a path only; default all steps, in rounds 32 steps anywhere in it.", 0, func(e *exploreText) **int { return &e.Branch }),
 	{"states", "A node's protocol state: regular expressions on log lines, or exposed:NAME or exposed:NAME.FIELD for a value that it exposes.", textsSchema, setStates},
 }
 
@@ -91,13 +91,13 @@ var weightFields = func() (all []field[[world.MaxKinds]int]) {
 const MaxWeight = 1000
 
 var boundFields = []field[Bounds]{
-	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live, the first step by which everything has happened that must happen (eventually, leads_to).",
+	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live, the first step at which no goal (eventually, leads_to) is pending.",
 		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(/.+/|live)$"}}}, setFrom},
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
 	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
 	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
 	boundField("timers", "Timers that fire on a path although something else comes first in time, at most.", 0, func(b *Bounds) **int { return &b.Timers }),
-	boundField("delays", "Messages delayed past a timer on a path, at most; the spec's own delays are the most there can be.", 0, func(b *Bounds) **int { return &b.Delays }),
+	boundField("delays", "Messages delayed past a timer on a path, at most; no more than the spec's delays.", 0, func(b *Bounds) **int { return &b.Delays }),
 }
 
 // boundField is a field with an upper bound, of which none is said without it.
@@ -162,7 +162,7 @@ func (s *Spec) Tells(rule expose.Rule) error {
 	i := slices.IndexFunc(s.Properties.Sources, func(e expose.Source) bool { return e.Name == rule.Name })
 	if i < 0 && slices.ContainsFunc(s.Properties.Stages, func(t stage.Stage) bool { return t.Name == rule.Name }) {
 		if rule.Field != "" {
-			return fmt.Errorf("%s: %s is a stage, of which nobody knows the fields: take its tuples whole", rule, rule.Name)
+			return fmt.Errorf("%s: %s is a stage, whose fields are not known: name it without a field", rule, rule.Name)
 		}
 		return nil
 	}

@@ -92,15 +92,15 @@ var limitFields = []field[Limits]{
 	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
 	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call. A longer step is cut off, and the result is inconclusive. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
 	durationField("finally", "Real time that the command of finally may take. If it takes longer, the result is inconclusive. Default 60s.", 1, func(l *Limits) *time.Duration { return &l.Finally }),
-	countField("calls", "System calls in one step since the step last opened or ran a file that is new to it. With more, or with ten times as many in all, the step is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
+	countField("calls", "System calls in one step, counted from when the step last opened or ran a file that is new to it. A step with more, or with ten times as many in all, is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
 }
 
 var nodeFields = []field[nodeText]{
 	{"name", "Host name of the node, which the others resolve; default n1, n2, ... With count, {i} stands for the number of the copy and is appended when missing.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.name = r.text(v) }},
-	countField("count", "Makes this many nodes of the description, with {i} (from 1) and {name} replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
-	textsField("command", "What the node runs: a command, or a list of commands started together. A program with a slash is looked for beside the spec, one without in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.", func(n *nodeText) *[]text { return &n.commands }),
-	{"workload", "Makes the node a client that draws operations and writes the answers as lines, in the place of command. Without history in the spec, these lines are the history (docs/guides/properties.md).", schema{"$ref": "#/$defs/workload"},
+	countField("count", "How many copies of the node there are. {i} (from 1) and {name} are replaced in command, restart, after_crash, dir, env and address.", 1, MaxNodes, func(n *nodeText) *int { return &n.count }),
+	textsField("command", "The command that the node runs, or a list of commands that start together. A program with a slash is relative to the spec, one without is looked up in PATH. A command with shell characters (| & ; < > $ * ...) outside quotes runs by /bin/sh -c. It runs in /node, where files beside the spec that it names, and those in directories that it names, are links to them.", func(n *nodeText) *[]text { return &n.commands }),
+	{"workload", "Makes the node a client that makes random operations, and writes them and their answers as lines. It replaces command. Without history in the spec, these lines are the history (docs/guides/properties.md).", schema{"$ref": "#/$defs/workload"},
 		func(r *reader, n *nodeText, v *yaml.Node) {
 			n.workload = workloadText{line: v.Line, operations: 5, keys: 1}
 			readFields(r, workloadFields, &n.workload, v)
@@ -119,17 +119,17 @@ var nodeFields = []field[nodeText]{
 		}},
 	{"dir", "Directory, relative to the spec's, whose copy is the node's working directory /node, without the spec itself: . is the spec's own, for programs that load what lies beside them. Default: an empty one.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
-	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies lie in memory and count as used room of disk.", func(n *nodeText) *[]text { return &n.writable }),
+	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies are in memory, and use room of disk.", func(n *nodeText) *[]text { return &n.writable }),
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
 		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
-	{"stdin", "Standard input: none (the default: /dev/null), open (never ends, never says anything), or the text itself.",
+	{"stdin", "Standard input: none (the default: /dev/null), open (no data, and no end), or the text itself.",
 		schema{"type": "string"}, setStdin},
 	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
 	flagField("client", "The node is a client: the execution ends when all clients have ended.", func(n *nodeText) *bool { return &n.Client }),
 	countField("cpus", "Processors that the node sees; default 1.", 1, 1024, func(n *nodeText) *int { return &n.CPUs }),
 	{"address", "IP address or addresses; default 10.0.0.N for the N-th node.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
-	{"addresses", "The same as address.",
+	{"addresses", "Another name of address.",
 		textsSchema, func(r *reader, n *nodeText, v *yaml.Node) { n.addrs = append(n.addrs, r.texts(v)...) }},
 	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM. The check is inconclusive when the node touches more memory, or fills half of it with unread data of sockets, pipes and the like.", func(n *nodeText) *int64 { return &n.Memory }),
 	sizeField("disk", "Room for the node's own files, with copies of dir and writable, as in 64M; default 2G. When it is full, the node's programs see ENOSPC. That makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),

@@ -45,7 +45,7 @@ func init() {
 		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Kill.Nodes) },
 		impossible: func(s *Spec) string {
 			if node := s.unpaired(); node != "" && s.Kill.Restart > 0 {
-				return "faults: kill: restart: node " + node + " has another number of commands in restart than in command: which is run again for which is not known"
+				return "faults: kill: restart: node " + node + " must have as many commands in restart as in command, so that each has one that runs again"
 			}
 			return ""
 		},

@@ -150,8 +150,8 @@ var outageFields = append(slices.Clone(pauseFields), togetherField)
 var pauseFields = []field[outageText]{
 	timesField[outageText](),
 	faultyField[outageText](),
-	textsField("for", "How long the node is down or paused, each as in 500ms or 15s, or ever: it stays down. It continues at the next full second of virtual time, or, after less than a second, at the next multiple of 100ms, 10ms or 1ms, the largest that is no longer. Default 1s and 15s, and at random also 0s, 10ms and 100ms, except for pauses.", func(o *outageText) *[]text { return &o.For }),
-	betweenField[outageText]("wherever the node has sent something or changed a file since the last such place, and for a pause also before the first such thing"),
+	textsField("for", "How long the node is down or paused, each as in 500ms or 15s, or ever (it stays down). The node continues at the next full second of virtual time. After less than a second, it continues at the next multiple of 100ms, 10ms or 1ms, the largest that is no longer. Default 1s and 15s. Random choices also try 0s, 10ms and 100ms, except for pauses.", func(o *outageText) *[]text { return &o.For }),
+	betweenField[outageText]("wherever the node has sent something or changed a file since the last such place; for a pause, also before the first one"),
 	afterField[outageText](),
 }
 
@@ -162,7 +162,7 @@ func setOutage(k ariadne.ActionKind, down ariadne.Down, fields []field[outageTex
 		readBudget(r, s, k, fields, &w, v)
 		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
-			r.fail(w.For[i].line, "faults: pause: for: a pause that lasts for ever is a stop")
+			r.fail(w.For[i].line, "faults: pause: for: a pause cannot last for ever: use the fault stop")
 		}
 		s.Outages[down], s.outages[down] = o, w
 		if k == world.Power {

@@ -57,7 +57,7 @@ func (s *Spec) together(down ariadne.Down) [][]ariadne.NodeID {
 const allTogether = "any"
 
 // togetherField says which nodes may go down at one blow.
-var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]: the nodes of a list, or those of them that are up, may go down together. What a loss of power leaves is chosen for each. Or any: each set of two and more of nodes, which are five at most. It counts as one fault. Single nodes may still go down alone. Default none.",
+var togetherField = field[outageText]{"together", "Lists of names of nodes, as in [[n1, n2], [n1, n2, n3]]. The nodes of a list that are up may go down together, as one fault. After a loss of power, each node has an image of its own. Or any: each set of two or more nodes, where nodes names at most five. Single nodes may still go down alone. Default none.",
 	schema{"anyOf": []schema{{"type": "string", "pattern": "^any$"}, groupsSchema}},
 	func(r *reader, o *outageText, v *yaml.Node) {
 		if o.all = v.Kind == yaml.ScalarNode && v.Value == allTogether; o.all {
@@ -73,11 +73,11 @@ func (r *reader) outagesTogether(s *Spec, written *specText, k ariadne.ActionKin
 	o.Together = r.cutNodes(name+": together", w.together, s.Nodes)
 	for i, g := range o.Together {
 		if len(g) == 1 {
-			r.fail(w.together[i][0].line, "faults: %s: together: [%s] is one node", name, s.Nodes[g[0]].Name)
+			r.fail(w.together[i][0].line, "faults: %s: together: [%s] has one node, and two or more are needed", name, s.Nodes[g[0]].Name)
 		}
 	}
 	if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
-		r.fail(w.allLine, "faults: %s: together: each set of %d nodes is too much; list those that matter, or name %d nodes at most in nodes", name, n, mostTogether)
+		r.fail(w.allLine, "faults: %s: together: any of %d nodes are too many sets: list the sets that matter, or name at most %d nodes in nodes", name, n, mostTogether)
 	}
 }
 

@@ -137,7 +137,7 @@ func setHistory(r *reader, s *specText, v *yaml.Node) {
 	h := &s.history
 	if p := history.ProtocolNamed(h.Wire); p != nil && !p.Lines {
 		if h.Invoke != nil || h.OK != nil || h.Fail != nil {
-			r.fail(v.Line, "history: with wire: %s %s say what the operations are, not invoke, ok and fail", p.Name, p.Of)
+			r.fail(v.Line, "history: with wire: %s the operations come from %s: remove invoke, ok and fail", p.Name, p.Of)
 		}
 		return
 	}
@@ -160,7 +160,7 @@ var propertyFields = []field[propertyText]{
 	formField("rises", "The name of exposed tuples: their last field, a number, never becomes smaller for a node and key."),
 	{"per", "With one: the name of a field, or a list of several.", textsSchema, func(r *reader, p *propertyText, v *yaml.Node) { p.per = r.texts(v) }},
 	formField("durable", "Acknowledged operations survive: each read by itself could come from one copy of data with everything that was acknowledged before the read began."),
-	formField("linearizable", "The results of clients' operations (history) could come from one copy of data, on which each operation happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys there is one for each."),
+	formField("linearizable", "The results of clients' operations (history) could come from one copy of data, on which each operation happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys, each key has a copy of its own."),
 	formField("sequential", "As linearizable, but only the order of each client's own operations counts."),
 	formField("eventually", "An expression that must always become true again after the last fault, however the system continues (docs/guides/liveness.md)."),
 	formField("when", "With leads_to: an expression. Once it was true, that of leads_to must be true then or later."),
@@ -421,14 +421,14 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		}
 	}
 	if len(p.Histories) > 0 && p.History == nil {
-		r.fail(p.Histories[0].Line, "property %q: there is no history", p.Histories[0].Name)
+		r.fail(p.Histories[0].Line, "property %q: history is missing", p.Histories[0].Name)
 	}
 	r.stages(s, written)
 	r.finally(s, written)
 	if len(p.Predicates)+len(p.Histories)+len(p.Goals)+len(p.Stages) == 0 && p.Finally == nil {
 		// a property with a mistake may be why there is none
 		if p.Definitions != "" && len(r.errs) == 0 {
-			r.fail(0, "definitions without properties")
+			r.fail(0, "definitions need properties, and there are none")
 		}
 		return
 	}

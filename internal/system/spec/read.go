@@ -91,7 +91,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if part := s.parting(false); len(r.errs) == 0 && part > s.ClockError {
 		drifts := slices.IndexFunc(s.Nodes, func(n Node) bool { return n.ClockDrift != 0 })
-		r.fail(s.Nodes[drifts].Line, "clock_drift: in %v the nodes' clocks part by %v, which is more than clock_error (%v): what timers may be off by", s.Limits.Time, part, s.ClockError)
+		r.fail(s.Nodes[drifts].Line, "clock_drift: in %v the nodes' clocks drift apart by %v, which is more than clock_error (%v)", s.Limits.Time, part, s.ClockError)
 	}
 	if len(r.errs) == 0 {
 		for _, k := range world.Kinds() {

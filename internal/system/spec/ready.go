@@ -61,7 +61,7 @@ var growthFields = []field[Growth]{
 const Serving, Served = "restarts", "restarts_before"
 
 var readies = []ready{
-	{name: "agreement", schema: textSchema, doc: "What exposes that something is decided: a regular expression on lines, or a name of expose. Whoever says that it is decided, whenever, agrees on the last group with all who have said so of the same other groups: on a log with the groups index and value, on one value with one group.",
+	{name: "agreement", schema: textSchema, doc: "The decisions: a regular expression on lines, or a name of expose. All decisions with the same other groups must have the same last group, at all nodes and times. For a log, the groups are index and value. For a single value, there is one group.",
 		expand: func(x *expansion, s *Spec, of text) {
 			if name, own := x.exposes(s, "agreement", of); own {
 				x.predicate(s, "agreement", of, "agree("+name+")")
@@ -69,7 +69,7 @@ var readies = []ready{
 				x.predicate(s, "agreement", of, "decided("+name+")")
 			}
 		}},
-	{name: "one_leader", schema: textSchema, doc: "What exposes that a node leads: a regular expression on its lines whose last group, or the group term, is the term, or a name of expose with a field term. With a group or field of the name group too, each of several groups has terms of its own. A term has one leader at most, also over time and over crashes.",
+	{name: "one_leader", schema: textSchema, doc: "The leaders: a regular expression on lines, whose last group, or the group term, is the term; or a name of expose with a field term. With a group or field named group, each group of nodes has terms of its own. A term has at most one leader, also over time and over crashes.",
 		expand: func(x *expansion, s *Spec, of text) {
 			name, own := x.exposes(s, "one_leader", of)
 			term, grouped := "value", strings.Contains(of.string, "?P<group>")
@@ -86,10 +86,10 @@ var readies = []ready{
 			}
 			x.predicate(s, "one_leader", of, oneExpr(name, per))
 		}},
-	claimReady(history.Linearizable, "The data of which clients see one copy (history), each operation happening between its beginning and its end: "+strings.Join(history.Names(), ", ")+"."),
-	claimReady(history.Sequential, "The data of which clients see one copy (history), each client's operations happening in their order."),
-	claimReady(history.Durable, "The data of which clients (history) miss nothing that was acknowledged: acknowledged writes survive."),
-	{name: "restarts", schema: schema{"type": []string{"string", "null"}}, doc: "A regular expression on a line that a node writes when it serves; without one it serves when it takes connections at its TCP ports. Each node that has served once and that a fault took down serves again, when it is up again.",
+	claimReady(history.Linearizable, "The data type of the operations (history). Clients must see one copy, on which each operation happens between its beginning and its end: "+strings.Join(history.Names(), ", ")+"."),
+	claimReady(history.Sequential, "The data type of the operations (history). Clients must see one copy, on which each client's operations happen in their order."),
+	claimReady(history.Durable, "The data type of the operations (history). Acknowledged writes must survive, and later reads must see them."),
+	{name: "restarts", schema: schema{"type": []string{"string", "null"}}, doc: "A regular expression on a line that a node writes when it serves. Without one, a node serves when it takes connections at its TCP ports. Each node that has served and that a fault took down must serve again after it is up.",
 		expand: func(x *expansion, s *Spec, of text) {
 			same := "b.node in [t.node for t in restarts]"
 			if of.string == "" {
@@ -106,18 +106,18 @@ var readies = []ready{
 			}
 			x.goal(s, "restarts", of, "", "all([b.node not in up or "+same+" for b in restarts_before])", 0)
 		}},
-	{name: growing, doc: "No process takes more and more descriptors or memory: over 40 seconds of virtual time and more than its node was sent. Also no more than a bound, where one is given.",
+	{name: growing, doc: "No process may take more and more descriptors or memory over 40 seconds of virtual time, and more than its node was sent. No process may exceed a bound that is given.",
 		schema: schema{"anyOf": []schema{{"type": "null"}, {"$ref": "#/$defs/growth"}}},
 		fields: func(r *reader, s *specText, v *yaml.Node) { readFields(r, growthFields, &s.growth, v) },
 		expand: func(x *expansion, s *Spec, of text) {
 			if of.string != "" {
-				x.fail(of.line, "growth: nothing stands behind it, or descriptors and memory")
+				x.fail(of.line, "growth: write nothing behind it, or descriptors and memory")
 			}
 			s.Growth = &x.written.growth
 			x.told(s, growing, of, expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
 			x.predicate(s, growing, of, "len(growth) == 0")
 		}},
-	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. No operation of a client (history) takes longer, from when all faults have ended, while a majority of the nodes that are no clients is up.", expand: answers},
+	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. After all faults have ended, no operation of a client (history) may take longer while a majority of the nodes that are no clients is up.", expand: answers},
 }
 
 func claimReady(level history.Level, doc string) ready {
@@ -138,7 +138,7 @@ func answers(x *expansion, s *Spec, of text) {
 	}
 	h := s.Properties.History
 	if h == nil {
-		x.fail(of.line, "answers: there is no history, which says what clients wait for")
+		x.fail(of.line, "answers: history is missing: it says what clients wait for")
 		return
 	}
 	if h.Wire != "" {
@@ -151,7 +151,7 @@ func answers(x *expansion, s *Spec, of text) {
 	}
 	for k := range s.Network {
 		if s.Faults[k] > 0 && slices.Contains(s.Network[k].For, ariadne.Ever) {
-			x.fail(of.line, "answers: where the network is parted or slow for ever, nobody can say who must be answered")
+			x.fail(of.line, "answers: the network may be partitioned or slow for ever, so some clients never get an answer")
 			return
 		}
 	}
@@ -207,7 +207,7 @@ func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Reg
 	line, err := regexp.Compile(of.string)
 	switch {
 	case x.has(name):
-		x.fail(of.line, "%s: expose has something of this name, too: call that otherwise", name)
+		x.fail(of.line, "%s: expose has this name, too: rename it there", name)
 		return nil
 	case of.string == "":
 		x.fail(of.line, "%s: a regular expression on lines of nodes is needed", name)
@@ -227,7 +227,7 @@ func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Reg
 // told enters what nodes expose by themselves for a property.
 func (x *expansion) told(s *Spec, name string, of text, src expose.Source) {
 	if x.has(src.Name) {
-		x.fail(of.line, "%s: expose has something of the name %s, too: call that otherwise", name, src.Name)
+		x.fail(of.line, "%s: expose has the name %s, too: rename it there", name, src.Name)
 	}
 	s.Properties.Sources = append(s.Properties.Sources, src)
 	// Unlike lines, which programs write in any case, this changes what nodes are known to have
@@ -255,7 +255,7 @@ func (r *reader) readyOf(s *specText, name text, v *yaml.Node) {
 		for _, y := range readies {
 			names = append(names, y.name)
 		}
-		r.fail(name.line, "property %q: what must hold? It is none of the ready-made ones (%s), and has no always, never or the like", name.string, strings.Join(names, ", "))
+		r.fail(name.line, "property %q: it is no ready-made property (%s), and has no always, never or the like", name.string, strings.Join(names, ", "))
 		return
 	}
 	y := &readies[i]

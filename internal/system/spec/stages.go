@@ -55,7 +55,7 @@ func (r *reader) stages(s *Spec, written *specText) {
 	}
 	for _, w := range written.stages {
 		if p.Definitions == "" {
-			r.fail(w.execute.line, "stage %q: there are no definitions, which would have the function %s", w.name.string, w.execute.string)
+			r.fail(w.execute.line, "stage %q: definitions are missing: they must have the function %s", w.name.string, w.execute.string)
 		}
 		t := stage.Stage{Name: w.name.string, Execute: w.execute.string, Change: w.change.string, Line: w.name.line}
 		for _, of := range w.of {

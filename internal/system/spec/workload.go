@@ -34,12 +34,12 @@ type workloadText struct {
 var speaks = []string{"resp", "http", "script"}
 
 var workloadFields = []field[workloadText]{
-	{"data", "The data of the operations; each client draws its operations.", schema{"enum": history.Names()}, func(r *reader, w *workloadText, v *yaml.Node) { w.data = r.text(v) }},
+	{"data", "The data type of the operations. Each client makes random operations.", schema{"enum": history.Names()}, func(r *reader, w *workloadText, v *yaml.Node) { w.data = r.text(v) }},
 	{"speaks", "The protocol: resp (Redis), http (requests), or script.", schema{"enum": speaks}, func(r *reader, w *workloadText, v *yaml.Node) { w.speaks = r.text(v) }},
-	textsField("to", "Names of the nodes that it asks. It asks another one when a node is not there or is not the right one.", func(w *workloadText) *[]text { return &w.to }),
-	countField("port", "To which port it connects; default 6379 for resp, 80 for http.", 1, 65535, func(w *workloadText) *int { return &w.port }),
-	countField("operations", "How many operations each client makes; default 5.", 1, 10000, func(w *workloadText) *int { return &w.operations }),
-	countField("keys", "On how many keys; default 1.", 1, 1000, func(w *workloadText) *int { return &w.keys }),
+	textsField("to", "Names of the nodes that the client asks. It asks another one when a node does not answer, or is not the right one.", func(w *workloadText) *[]text { return &w.to }),
+	countField("port", "The port to which it connects; default 6379 for resp, 80 for http.", 1, 65535, func(w *workloadText) *int { return &w.port }),
+	countField("operations", "Number of operations of each client; default 5.", 1, 10000, func(w *workloadText) *int { return &w.operations }),
+	countField("keys", "Number of keys; default 1.", 1, 1000, func(w *workloadText) *int { return &w.keys }),
 	{"script", "With speaks: script: a command that is called with operation, key and value behind its arguments. It prints the result. Its status is 0 if the operation has happened, 1 if it has not, and another one if that is not known.", schema{"type": "string"},
 		func(r *reader, w *workloadText, v *yaml.Node) { w.script = r.text(v) }},
 	{"requests", "With speaks: http: by operation, METHOD PATH BODY, with {key} and {value}, or {key64} and {value64} for base64.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},

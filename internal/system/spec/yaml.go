@@ -389,7 +389,7 @@ func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 	case err != nil:
 		r.fail(t.line, "bad duration %q: write a number with its unit, as in 5ms, 2s or 1m", t.string)
 	case d < 0:
-		r.fail(t.line, "bad duration %q: time runs forwards", t.string)
+		r.fail(t.line, "bad duration %q: it cannot be negative", t.string)
 	case d < low:
 		r.fail(t.line, "bad duration %q: more than 0 is needed", t.string)
 	case d > maxDuration:

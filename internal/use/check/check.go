@@ -61,7 +61,7 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	}
 	y.Rules.Delays = o.Search.Delays.Min(y.Rules.Delays)
 	if o.Resume && o.Out == "" {
-		return nil, errors.New("which check is to be resumed? name its run directory")
+		return nil, errors.New("a check is resumed by its run directory: name it with --out")
 	}
 	dir, err := openDir(&o, s)
 	if err != nil {
@@ -141,7 +141,7 @@ func (c *check) replaced() (notes []string) {
 	if old.Stopped == search.StopViolation {
 		return nil
 	}
-	return []string{fmt.Sprintf("the check that was in %s (%d executions, ended by: %s) was replaced; --resume would have gone on with it", c.dir.Path, old.Executions, cmp.Or(old.Stopped, "it was killed"))}
+	return []string{fmt.Sprintf("the earlier check in %s (%d executions, ended by: %s) was replaced; --resume would have continued it", c.dir.Path, old.Executions, cmp.Or(old.Stopped, "it was killed"))}
 }
 
 // resume goes on where the check in the run directory was interrupted.
@@ -161,17 +161,17 @@ func (c *check) resume() error {
 	case r.Command != "check":
 		return fmt.Errorf("%s holds a %s, not a check", out, r.Command)
 	case r.SpecDigest != s.Digest:
-		return fmt.Errorf("%s: the spec has changed since the check in %s", s.Path, out)
+		return fmt.Errorf("%s: the spec has changed since the check in %s: begin another check", s.Path, out)
 	case r.Seed != s.Seed:
 		return fmt.Errorf("the check in %s has seed %d, not %d", out, r.Seed, s.Seed)
 	case r.Properties != s.Properties.Digest && r.Executions > 0:
-		return fmt.Errorf("the check in %s had other properties", out)
+		return fmt.Errorf("the check in %s had other properties: begin another check", out)
 	case r.Budgets != s.Budgets() && r.Executions > 0:
 		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Budgets, "unknown ones"), s.Budgets())
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:
 		return fmt.Errorf("the check in %s has --strategy %s, not %s", out, cmp.Or(r.Searched(), "unknown"), c.opts.Search.Strategy)
 	case r.Coverage != nil && equalityOf(r.Coverage) != c.opts.Search.equality():
-		return fmt.Errorf("the check in %s told states apart by %s, not by %s", out, equalityOf(r.Coverage), c.opts.Search.equality())
+		return fmt.Errorf("the check in %s compared states by %s, not by %s", out, equalityOf(r.Coverage), c.opts.Search.equality())
 	}
 	r.GoOn()
 	if r.Untouched() {
@@ -190,7 +190,7 @@ func (c *check) resume() error {
 		return err
 	}
 	if lines := c.changedSince(r); len(lines) > 0 {
-		return fmt.Errorf("the check in %s cannot go on, begin another one: %s", out, system.Listed("not as it was", lines))
+		return fmt.Errorf("the check in %s cannot be resumed: begin another check: %s", out, system.Listed("not as it was", lines))
 	}
 	r.Out, r.Stopped = out, ""
 	c.earlier = r.RealTime

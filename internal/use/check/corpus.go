@@ -66,7 +66,7 @@ func (x *explorer) openCorpus() {
 		err = json.Unmarshal(data, &f)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		x.check.ledger.note(fmt.Sprintf("%s is made again, for it cannot be read: %v", c.path, err))
+		x.check.ledger.note(fmt.Sprintf("%s could not be read, and is written again: %v", c.path, err))
 	}
 	c.before = f.Prefixes
 	if o.Resume { // it has begun already

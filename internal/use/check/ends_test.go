@@ -67,10 +67,10 @@ func TestAllCutOffIsNoVerdict(t *testing.T) {
 	}{
 		{name: "a client in time", clients: true, messages: 5, end: search.EndClients},
 		{name: "a client too slow", clients: true, messages: 50, end: search.EndTime,
-			doubt: "were cut off by the time limit of 10s before the clients were done: raise limits.time in the spec, or write ends: time if the limit is meant"},
+			doubt: "were cut off by the time limit of 10s before the clients were done: raise limits.time in the spec, or write ends: time if the limit is intended"},
 		{name: "meant", clients: true, messages: 50, byTime: true, end: search.EndTime},
 		{name: "no client", messages: 50, end: search.EndTime,
-			doubt: "were cut off by the time limit of 10s, and no node is a client: write client: true for those whose end is that of an execution, or ends: time if the limit is meant"},
+			doubt: "were cut off by the time limit of 10s, and no node is a client: write client: true at the nodes whose end ends an execution, or ends: time if the limit is intended"},
 		{name: "no client, meant", messages: 50, byTime: true, end: search.EndTime},
 		{name: "steps", clients: true, messages: 50, byTime: true, steps: 6, end: search.EndSteps,
 			doubt: "were cut off by the limit of 6 steps: raise limits.steps in the spec"},

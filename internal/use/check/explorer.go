@@ -295,7 +295,7 @@ func (w *worker) leak(m *memo.Mismatch) {
 	case n <= maxBugs:
 		r := &work.Result{}
 		r.Bugs.Say(x.leakText(m) + fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
-			"(random numbers or the model of the processor: docs/internals/limits.md), that is why; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
+			"(random numbers or the model of the processor: docs/internals/limits.md), that is the reason; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
 		w.give(r)
 	}
 }
@@ -303,7 +303,7 @@ func (w *worker) leak(m *memo.Mismatch) {
 // leakText says which node did not do the same twice, at which step and call.
 func (x *explorer) leakText(m *memo.Mismatch) string {
 	name := x.check.system.Spec.Nodes[m.State.Node].Name
-	text := fmt.Sprintf("node %s, step %d of its own (%s, at %v): executed twice, it did not do the same (digests %v and %v",
+	text := fmt.Sprintf("node %s, its step %d (%s, at %v): two executions of the step differ (digests %v and %v",
 		name, m.State.Depth+1, x.world.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Digest, m.Second.Digest)
 	if m.First.Calls != m.Second.Calls && m.First.Calls > 0 {
 		text += fmt.Sprintf(", %d and %d system calls", m.First.Calls, m.Second.Calls)
@@ -312,7 +312,7 @@ func (x *explorer) leakText(m *memo.Mismatch) string {
 	if d := replay.FirstDifference(m.Calls[0], m.Calls[1], x.check.system.CallName); d != nil {
 		text += "\n  " + d.String()
 	} else {
-		text += "\n  two further executions did the same as each other, so the call that differs is not known; --audit 1 looks at each step"
+		text += "\n  two further executions were equal, so the call that differs is not known: --audit 1 compares every step"
 	}
 	return text
 }
@@ -323,7 +323,7 @@ func (x *explorer) close() error {
 		x.check.ledger.doubt(system.Listed(whileRunning, lines))
 	}
 	if what := x.memo.Damaged(); what != "" {
-		x.check.ledger.note(fmt.Sprintf("%s was damaged (%s): what it did not give was executed again, and the file is made again", x.stored, what))
+		x.check.ledger.note(fmt.Sprintf("%s was damaged (%s): Ariadne executed the lost transitions again, and writes the file again", x.stored, what))
 	}
 	err := errors.Join(x.sample(), x.check.ledger.save(x.check.earlier+x.now()))
 	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.opts.Search.Strategy, x.totals.Samples())

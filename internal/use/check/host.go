@@ -20,8 +20,8 @@ func (c *check) hostDoubts(err error, changed []string) (doubts []string) {
 		var m *memo.Mismatch
 		if len(changed) == 0 && errors.As(err, &m) && m.Stored {
 			c.memo.Forget()
-			doubts = append(doubts, fmt.Sprintf("node %s: what it did in an earlier check is not what it does now, each time the same: "+
-				"something has changed that Ariadne does not know of; what was remembered is forgotten, so check again", c.system.Spec.Nodes[m.State.Node].Name))
+			doubts = append(doubts, fmt.Sprintf("node %s: it behaves otherwise than in an earlier check, each time: "+
+				"something changed that Ariadne does not see. Remembered transitions are deleted: check again", c.system.Spec.Nodes[m.State.Node].Name))
 		}
 	}
 	if len(changed) > 0 {
@@ -61,7 +61,7 @@ func (c *check) watchHost() (done func()) {
 }
 
 // whileRunning is the heading of what has changed under a check.
-const whileRunning = "files that nodes have used changed while the check was running, so check again"
+const whileRunning = "files that nodes have used changed while the check was running: check again"
 
 // stale enters that the host is not as it was when earlier checks, or the earlier part of
 // this one, used it.
@@ -71,8 +71,8 @@ func (x *explorer) stale(path string, resumed bool) {
 		return
 	}
 	if _, violations := x.check.ledger.progress(); resumed && (!x.check.ledger.again || violations > 0) {
-		x.check.ledger.doubt(system.Listed("files that nodes have used changed since the check was interrupted, and what it found until then may not hold", changed))
+		x.check.ledger.doubt(system.Listed("files that nodes have used changed since the check was interrupted: its earlier results may not hold", changed))
 		return
 	}
-	x.check.ledger.note(system.Listed("nothing of earlier checks is remembered ("+filepath.Base(path)+"), because files that nodes have used have changed", changed))
+	x.check.ledger.note(system.Listed("transitions of earlier checks ("+filepath.Base(path)+") are not used, because files that nodes have used have changed", changed))
 }

@@ -210,7 +210,7 @@ func TestMismatchSaysWhere(t *testing.T) {
 	if r.Outcome != record.ToolBug || len(r.Bugs) == 0 {
 		t.Fatalf("%v: %q", r.Outcome, r.Bugs)
 	}
-	for _, want := range []string{"node n2, step 1 of its own (start n2, at ", "executed twice, it did not do the same", "first different system call, number 1", "docs/internals/limits.md"} {
+	for _, want := range []string{"node n2, its step 1 (start n2, at ", "two executions of the step differ", "first different system call, number 1", "docs/internals/limits.md"} {
 		if !strings.Contains(r.Bugs[0], want) {
 			t.Errorf("%q is not in %s", want, r.Bugs[0])
 		}

@@ -52,7 +52,7 @@ func (x *explorer) needsFrozen() error {
 	if len(all) == 0 || !x.row.Lives {
 		return nil
 	}
-	return &ariadne.SetupError{Err: fmt.Errorf("property %q is about what happens later, which is found out by walks from frozen states, and strategy %s freezes nothing: choose another one", all[0].Name, x.row.Name)}
+	return &ariadne.SetupError{Err: fmt.Errorf("property %q needs walks from frozen states, and strategy %s freezes nothing: choose another strategy", all[0].Name, x.row.Name)}
 }
 
 // needsGoals says why a search cannot begin in a steady state, or nil.
@@ -60,7 +60,7 @@ func (x *explorer) needsGoals() error {
 	if !x.check.opts.Search.FromLive || x.hasGoals() {
 		return nil
 	}
-	return &ariadne.SetupError{Err: errors.New("from live: nothing is known that must happen: give a property with eventually or leads_to")}
+	return &ariadne.SetupError{Err: errors.New("from live: the spec has no property with eventually or leads_to")}
 }
 
 // hasGoals reports whether there is something that must happen.

@@ -56,7 +56,7 @@ func TestOutInUse(t *testing.T) {
 				return run.Run(t.Context(), s, run.Options{System: second.System, Out: second.Out})
 			},
 		} {
-			if _, err := start(); err == nil || !strings.Contains(err.Error(), "out: in use by another ariadne") {
+			if _, err := start(); err == nil || !strings.Contains(err.Error(), "out: another ariadne that is still running uses it") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -93,10 +93,10 @@ func TestOutOfAnotherCommand(t *testing.T) {
 	}
 	before := files(t, ".")
 	for name, start := range map[string]func() (*record.Report, error){
-		"check holds a check, which a run does not":    func() (*record.Report, error) { return run.Run(t.Context(), s, alone("check")) },
-		"check holds a check, which a replay does not": func() (*record.Report, error) { return run.Replay(t.Context(), s, ran.Trace, alone("check")) },
-		"run holds a run, which a check does not":      func() (*record.Report, error) { return check.Check(t.Context(), s, out("run")) },
-		"run holds a run, which a replay does not": func() (*record.Report, error) {
+		"check has the results of a check, which a run does not":    func() (*record.Report, error) { return run.Run(t.Context(), s, alone("check")) },
+		"check has the results of a check, which a replay does not": func() (*record.Report, error) { return run.Replay(t.Context(), s, ran.Trace, alone("check")) },
+		"run has the results of a run, which a check does not":      func() (*record.Report, error) { return check.Check(t.Context(), s, out("run")) },
+		"run has the results of a run, which a replay does not": func() (*record.Report, error) {
 			return run.Replay(t.Context(), s, checked.Violations[0].Trace, alone("run"))
 		},
 	} {

@@ -152,8 +152,8 @@ func (x *explorer) under() []string {
 		if x.equality().Times {
 			after = "after the same times"
 		}
-		lines = append(lines, "states are the same when nodes show the same by --state, and the same is in flight and due "+after+
-			"; what programs keep to themselves is not looked at, and what comes of that alone may be missed")
+		lines = append(lines, "states are equal when --state shows the same of each node, and the same messages and timers are due "+after+
+			"; other differences between states are ignored, and violations that need them may be missed")
 	}
 	if x.symmetric() {
 		for _, group := range m.Symmetric {
@@ -163,16 +163,16 @@ func (x *explorer) under() []string {
 			}
 			line := fmt.Sprintf("nodes %s are interchangeable", strings.Join(names, ", "))
 			if m.Deviations > 0 || m.Timers > 0 {
-				line += "; but what counts as natural is not the same for each of them, and so for the bounds on it"
+				line += "; bounds on deviations and timers may count differently for each of them"
 			}
 			lines = append(lines, line)
 		}
 	}
 	if x.merges() {
-		lines = append(lines, fmt.Sprintf("states are alike when same() of %s says so", m.Script.Name))
+		lines = append(lines, fmt.Sprintf("states are equal when same() of %s says so", m.Script.Name))
 	}
 	if x.exchanges() {
-		lines = append(lines, fmt.Sprintf("steps of one node may change places when independent() of %s says so", m.Script.Name))
+		lines = append(lines, fmt.Sprintf("the order of two steps does not matter when independent() of %s says so", m.Script.Name))
 	}
 	return lines
 }

@@ -60,8 +60,8 @@ func TestScript(t *testing.T) {
 		t.Errorf("%v, %+v", err, kept)
 	}
 	for strategy, want := range map[string]string{
-		"depth-first": "states are alike when same() of rules.star says so",
-		"sleep-sets":  "steps of one node may change places when independent() of rules.star says so",
+		"depth-first": "states are equal when same() of rules.star says so",
+		"sleep-sets":  "the order of two steps does not matter when independent() of rules.star says so",
 	} {
 		r, _, err := check(strategy, rules)
 		if err != nil || strings.Join(r.Coverage.Under, "; ") != want {
@@ -70,7 +70,7 @@ func TestScript(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"def explore(path, state, enabled):\n    return [1 // len(path)]\n": "rules.star:2:15: floored division by zero\nTraceback",
-		"def explore(path, state, enabled):\n    return [77]\n":             "rules.star:1:1: explore() returned action 77, and there are 0 to 2",
+		"def explore(path, state, enabled):\n    return [77]\n":             "rules.star:1:1: explore() returned action 77: an index from 0 to 2",
 		rules: "strategy script needs a script that has explore(path, state, enabled)",
 	} {
 		r, _, err := check("script", text)

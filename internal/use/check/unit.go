@@ -54,11 +54,11 @@ func Do(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.Resul
 func isOf(s *spec.Spec, w *work.Work) error {
 	switch {
 	case w.Spec != s.Digest:
-		return fmt.Errorf("%s is not the spec that the work is of", s.Path)
+		return fmt.Errorf("%s is not the spec of the work", s.Path)
 	case w.Seed != s.Seed:
 		return fmt.Errorf("the work has seed %d, and the spec %d", w.Seed, s.Seed)
 	case w.Properties != s.Properties.Digest:
-		return fmt.Errorf("the work is of other properties than %s has", s.Path)
+		return fmt.Errorf("the work has other properties than %s", s.Path)
 	case w.Faults != s.Budgets():
 		return fmt.Errorf("the work has other budgets of faults than %s: %s, not %s", s.Path, w.Faults, s.Budgets())
 	}

@@ -545,7 +545,7 @@ func (w *worker) done(how string) {
 	r := &work.Result{}
 	switch {
 	case how == search.SearchExhausted && w.explorer.hasTimes():
-		r.Missed = "what must happen within a time was looked at by walks alone"
+		r.Missed = "properties with within were checked by walks alone"
 		r.Stop.Say(stopPaths)
 		w.give(r)
 		return
@@ -557,7 +557,7 @@ func (w *worker) done(how string) {
 		r.Stop.Say(stopPaths)
 	case how == search.SearchNowhere:
 		r.Stop.Say(StopNowhere)
-		doubt := "the natural schedule ended before the step from which to explore: nothing was explored"
+		doubt := "the natural schedule ended before the step at which the search begins (--from): nothing was explored"
 		if w.search.Missing != "" {
 			doubt += ": " + w.search.Missing
 		}

@@ -88,7 +88,7 @@ func (c *looker) showAtHome(stage, beside string) (err error) {
 	}
 	for _, s := range c.shown {
 		if within(c.Program, s.At) {
-			return fmt.Errorf("the checker lies in this machine's %s", s.At)
+			return fmt.Errorf("the checker is in this machine's %s, and the image would cover it", s.At)
 		}
 	}
 	c.View, err = sandbox.NewView(stage, c.shown)

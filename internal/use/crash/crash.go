@@ -272,7 +272,7 @@ func (j *judge) begin(ctx context.Context) (err error) {
 	}
 	for i, name := range j.Outside {
 		if j.Outside[i] = filepath.Join(home, name); !j.regular(j.Outside[i]) {
-			return fmt.Errorf("outside the disk: no regular file %s is there, nor is one made", name)
+			return fmt.Errorf("--outside: %s: there is no such regular file, and the command makes none", name)
 		}
 	}
 	end := j.start.clone()
@@ -339,7 +339,7 @@ func (j *judge) acceptsThere(ctx context.Context, last *job) (*verdict, error) {
 	case err != nil:
 		return nil, err
 	case v.undecided:
-		return nil, fmt.Errorf("the checker looks at the files as the command left them, without a power loss, and %s", v.status)
+		return nil, fmt.Errorf("the checker, on the files as the command left them, without a power loss: %s", v.status)
 	case !v.passed:
 		return nil, fmt.Errorf("the checker rejects the files as the command left them, without a power loss: %s%s", v, j.lost(last.tree))
 	}
@@ -396,7 +396,7 @@ func (j *judge) beginAdvice(ctx context.Context, end *tree, unused *Result) erro
 				return err
 			}
 			if found.undecided {
-				return fmt.Errorf("who reads the files: %s", found.status)
+				return fmt.Errorf("the reader: %s", found.status)
 			}
 			*v = found.read
 			if err := j.same(ctx, &job{tree: t}, found); err != nil {
@@ -481,7 +481,7 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 func (j *judge) audit(ctx context.Context, work *job, r *Result, v *verdict) error {
 	again, err := j.look(ctx, work, r, nil)
 	if err == nil && !again.undecided && !again.says(v) {
-		err = fmt.Errorf("the checker says %q of an image and %q of another one that is the same wherever it has looked: it depends on something else than the files, or this is a bug of Ariadne's (--apart has it look at each)", again.status, v.status)
+		err = fmt.Errorf("the checker says %q of one image and %q of another one that is the same wherever the checker looked: the checker depends on more than the files, or this is a bug of Ariadne (--apart checks each image)", again.status, v.status)
 	}
 	return err
 }

@@ -35,18 +35,18 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	}
 	switch {
 	case r.Audited > 0:
-		p("  %d of them were known by others that are the same wherever the checker looks (%d audited)", r.Merged, r.Audited)
+		p("  %d of them were not checked, because they equal others wherever the checker looks (%d audited)", r.Merged, r.Audited)
 	case r.Merged > 0:
-		p("  %d of them were known by others that are the same wherever the checker looks", r.Merged)
+		p("  %d of them were not checked, because they equal others wherever the checker looks", r.Merged)
 	}
 	switch {
 	case r.Undecided > 0 && r.Advised:
-		p("  %d undecided: who reads the files did not end in time (--timeout)", r.Undecided)
+		p("  %d undecided: the reader did not end in time (--timeout)", r.Undecided)
 	case r.Undecided > r.Flaky:
 		p("  %d undecided: the checker did not end in time (--timeout)", r.Undecided-r.Flaky)
 	}
 	if r.Flaky > 0 {
-		p("  %d undecided: the checker rejects the same files in one run and accepts them in another: it depends on something else than the files", r.Flaky)
+		p("  %d undecided: the checker rejects the same files in one run and accepts them in another: it depends on more than the files", r.Flaky)
 	}
 	switch {
 	case r.LeftOut > 0 && r.Failures != nil:
@@ -59,7 +59,7 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		p("  left out: %.9g of the subsets that the model allows (--images)", r.LeftOut)
 	}
 	if r.Pointed {
-		p("  note: the program says where: images are formed at its %s lines alone", crashNow)
+		p("  note: images are formed only where the program wrote %q", crashNow)
 	}
 	if r.Elsewhere != "" {
 		p("  note: %s does not see the images at %s (%s): files that hold absolute paths may be misjudged", r.Judge(), home, r.Elsewhere)
@@ -68,7 +68,7 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		p("  note: the checker rejects the files from before the first operation; images equal to them are not counted")
 	}
 	if r.Killed > 0 {
-		p("  %d of those that fail: a kill leaves the same", r.Killed)
+		p("  %d of the failing images are left by a kill, too", r.Killed)
 	}
 	for i := range r.Groups {
 		if i == mostGroups {
@@ -82,7 +82,7 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		}
 	}
 	if r.Uncertain > 0 {
-		p("  %s may lack more than is needed to fail: %s to find that out were not enough", some(r.Uncertain, "example"), some(r.Shrunk, "check"))
+		p("  %s may lack more than the failure needs: %s were not enough to find out", some(r.Uncertain, "example"), some(r.Shrunk, "check"))
 	}
 	if r.Shortest != nil {
 		r.printFailure(p, r.Shortest)
@@ -104,7 +104,7 @@ func (r *Result) printCalls(p func(format string, args ...any)) {
 	f := r.Failures
 	verdicts := fmt.Sprintf("%d distinct: %d pass, %d fail", r.Distinct, r.Passed, r.Failed)
 	if r.Advised {
-		verdicts = fmt.Sprintf("%d are not as they should be", r.Far)
+		verdicts = fmt.Sprintf("%d left files that they should not", r.Far)
 	}
 	p("%s: %s, %s; %s", r.Model, some(r.Operations, "failure"), f, verdicts)
 	if f.Undecided > 0 {
@@ -154,7 +154,7 @@ func (g *Group) others() string {
 	if g.Alike == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (and %d alike)", g.Alike)
+	return fmt.Sprintf(" (and %d similar)", g.Alike)
 }
 
 // words say what there is to be looked at.
@@ -183,7 +183,7 @@ func (r *Result) Head(f *Failure) string {
 // Judge is whose word counts.
 func (r *Result) Judge() string {
 	if r.Advised {
-		return "who reads the files"
+		return "the reader"
 	}
 	return "the checker"
 }

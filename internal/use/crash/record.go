@@ -41,7 +41,7 @@ func Record(ctx context.Context, s *spec.Spec, o system.Options, out string, com
 		v := &r.Violations[0]
 		return nil, nil, nil, commandFailed(v.Message, v.Said, r.Notes)
 	case command && r.End == search.EndTime && r.Outcome == record.Inconclusive:
-		return nil, nil, nil, fmt.Errorf("the command does not end: it was cut off after %v of virtual time. Have it ended (sh -c 'timeout 5 SERVER; true'), or write a spec with ends: time and a limit (ariadne init)", s.Limits.Time)
+		return nil, nil, nil, fmt.Errorf("the command does not end: it was cut off after %v of virtual time. End it (sh -c 'timeout 5 SERVER; true'), or write a spec with ends: time and a limit (ariadne init)", s.Limits.Time)
 	case r.Outcome != record.Nothing:
 		for _, v := range r.Violations { // their records are about to be removed
 			r.Doubt(fmt.Sprintf("%s: %s (%s)", v.Kind, v.Message, v.Suspect))
@@ -74,7 +74,7 @@ func Judgeable(s *spec.Spec, ops []*disk.Op, fails bool) error {
 	for _, op := range ops {
 		for _, dir := range s.Nodes[0].Writable {
 			if dir = path.Clean(dir); op.Path == dir || strings.HasPrefix(op.Path, dir+"/") {
-				return fmt.Errorf("crash: the command changes %s, and a checker finds its directory alone: give the node those files as dir", op.Path)
+				return fmt.Errorf("crash: the command changes %s, and the checker sees only the directory /node: give the node these files by dir", op.Path)
 			}
 		}
 		if strings.HasPrefix(op.Path, "/node") {
@@ -82,7 +82,7 @@ func Judgeable(s *spec.Spec, ops []*disk.Op, fails bool) error {
 		}
 	}
 	if inside == 0 && !fails {
-		return fmt.Errorf("crash: the command has changed nothing in its directory, so there is nothing to be judged (what it writes elsewhere, to /tmp say, is not looked at)")
+		return fmt.Errorf("crash: the command changed nothing in its directory, so there is nothing to check (files elsewhere, as in /tmp, are not checked)")
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 	r.Served(rec.Servers())
 	if a.End == search.EndStopped {
 		r.Stopped = record.Interrupted
-		r.Doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
+		r.Doubt(fmt.Sprintf("the run was interrupted after step %d", a.Steps))
 	}
 	r.Ended(y.Spec, map[string]int{a.End: 1})
 	if a.Violation == nil {
@@ -118,7 +118,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 		r.Left(m, len(changed) > 0 || beyond != "", text+beyond)
 	case again.End == search.EndStopped:
 		r.Stopped = record.Interrupted
-		r.Doubt("it was interrupted while a violation was being confirmed")
+		r.Doubt("the run was interrupted while it confirmed a violation")
 	default:
 		v := r.Found(&a, 0, r.Out, rec.Path(), nil)
 		if o.OnViolation != nil {

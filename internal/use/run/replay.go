@@ -34,7 +34,7 @@ func Replay(ctx context.Context, s *spec.Spec, path string, o Options) (*record.
 		return nil, err
 	}
 	if len(changes) > 0 && !o.Force {
-		return nil, fmt.Errorf("%s cannot be replayed as it was, but perhaps with --loose:\n  %s", path, strings.Join(changes, "\n  "))
+		return nil, fmt.Errorf("%s cannot be replayed exactly, because of these changes (--loose follows it as far as it can):\n  %s", path, strings.Join(changes, "\n  "))
 	}
 	return replayed(y, path, &o, func(r *record.Report) error { return verify(ctx, y, r, &o, t, changes) })
 }
@@ -98,11 +98,11 @@ func verify(ctx context.Context, y *system.System, r *record.Report, o *Options,
 		r.Left(m, len(changes) > 0 || beyond != "", text+beyond+"\n"+whatToTry(path))
 	case ctx.Err() != nil && a.End == search.EndStopped:
 		r.Stopped = record.Interrupted
-		r.Doubt(fmt.Sprintf("it was interrupted after step %d", a.Steps))
+		r.Doubt(fmt.Sprintf("the replay was interrupted after step %d", a.Steps))
 	case a.Violation != nil:
 		r.Found(&a, t.Execution, r.Out, path, nil)
 	case t.End == search.EndStopped:
-		r.Doubt(fmt.Sprintf("the trace is that of an execution which was interrupted after step %d", a.Steps))
+		r.Doubt(fmt.Sprintf("the trace is of an execution that was interrupted after step %d", a.Steps))
 	}
 	return nil
 }

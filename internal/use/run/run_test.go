@@ -168,7 +168,7 @@ func TestRunDirectories(t *testing.T) {
 		t.Fatal(err)
 	}
 	systemtest.Write(t, "mine/spec.yaml", "name: mine\n")
-	if _, err := start("mine"); err == nil || !strings.Contains(err.Error(), "mine: not empty and not a run directory") {
+	if _, err := start("mine"); err == nil || !strings.Contains(err.Error(), "mine is not empty, and is not a run directory") {
 		t.Errorf("err = %v", err)
 	}
 	// A run directory is used again; what is not ours stays.

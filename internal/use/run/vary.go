@@ -64,9 +64,9 @@ func vary(ctx context.Context, y *system.System, c Case) (*Varied, error) {
 	v.Attempt, v.Doubts = a, record.Doubts(&a, y.Names())
 	switch {
 	case a.End == search.EndTime && !y.Spec.EndsByTime, a.End == search.EndSteps:
-		v.Doubts = append(v.Doubts, "it had not ended by the "+a.End)
+		v.Doubts = append(v.Doubts, "the execution did not end before the "+a.End)
 	case len(v.Steps) < c.Step || v.Steps[c.Step-1].Output.Variation() != c.Vary:
-		v.Doubts = append(v.Doubts, fmt.Sprintf("step %d did not come to %s", c.Step, c.Vary))
+		v.Doubts = append(v.Doubts, fmt.Sprintf("step %d did not make the choice %s", c.Step, c.Vary))
 	}
 	return v, nil
 }

@@ -22,7 +22,7 @@ type Hunt struct {
 // that must: the step behind which it never does. The session stands behind the line afterwards.
 func (s *Session) Critical(ctx context.Context, o Hunt) (*record.Goal, error) {
 	if s.stuck == 0 {
-		return nil, errors.New("the trace is not one of something that must happen and does not: it has no critical transition")
+		return nil, errors.New("the trace has no violation of eventually or leads_to, so it has no critical transition")
 	}
 	if err := s.Go(s.stuck); err != nil {
 		return nil, err

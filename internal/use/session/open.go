@@ -51,7 +51,7 @@ func OpenTrace(ctx context.Context, s *spec.Spec, path string, o Options) (*Sess
 		return nil, err
 	}
 	if len(changes) > 0 && !o.Force {
-		return nil, fmt.Errorf("%s cannot be followed as it was:\n  %s", path, strings.Join(changes, "\n  "))
+		return nil, fmt.Errorf("%s cannot be followed exactly, because of these changes:\n  %s", path, strings.Join(changes, "\n  "))
 	}
 	return begin(ctx, y, t, &o)
 }

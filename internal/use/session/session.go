@@ -248,7 +248,7 @@ func (s *Session) Natural() (ariadne.Step, error) {
 func (s *Session) Back() error {
 	return s.move("back", func() error {
 		if s.path.Steps() == 0 {
-			return fmt.Errorf("%w: this is the beginning", ErrNoSuchStep)
+			return fmt.Errorf("%w: no step was taken", ErrNoSuchStep)
 		}
 		return s.cut(s.path.Steps() - 1)
 	})

@@ -9,7 +9,7 @@ import (
 func init() {
 	register(Row{Name: "depth-first", Doc: "all states, depth first", States: true, Matches: true, Again: true,
 		Make: func(b *Builder) []Explorer { return b.states(&DepthFirst{}) }})
-	register(Row{Name: "all-paths", Doc: "every path, also those to known states", Again: true,
+	register(Row{Name: "all-paths", Doc: "every path, also paths to known states", Again: true,
 		Make: func(b *Builder) []Explorer { return (&DepthFirst{All: true}).Divide(b.Workers) }})
 }
 

@@ -594,12 +594,12 @@ func (d *DPOR) Missed() string {
 	t.mu.Unlock()
 	switch {
 	case cut:
-		return fmt.Sprintf("it was ended after %d backtracks", count)
+		return fmt.Sprintf("the search ended after %d backtracks (--backtracks)", count)
 	case t.skipped.Load():
 		n, _ := d.Branch.N()
-		return fmt.Sprintf("other orders of what comes before or after %d steps", n)
+		return fmt.Sprintf("other orders were tried for %d steps of a path only (--branch)", n)
 	case t.impossible.Load():
-		return "some reversals were not possible"
+		return "some pairs of events could not be reversed"
 	case bounded:
 		return missedByBounds
 	}

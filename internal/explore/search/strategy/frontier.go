@@ -136,7 +136,7 @@ func (f *frontier) missed() string {
 	full := f.full
 	f.mu.Unlock()
 	if full {
-		return "the memory for paths that are to be tried was full"
+		return "the memory for paths still to be tried was full"
 	}
 	return f.crew.missed()
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func init() {
-	register(Row{Name: "pos", Parts: guided, Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it lost a race",
+	register(Row{Name: "pos", Parts: guided, Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it loses a race",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Features: b.shared(), Index: b.From} })
 		}})

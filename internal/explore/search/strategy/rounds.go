@@ -3,7 +3,7 @@ package strategy
 import "github.com/ariadne-mc/ariadne/internal/explore/space"
 
 func init() {
-	register(Row{Name: "rounds", Parts: guided, Doc: "DPOR around random paths, --backtracks each", Orders: true,
+	register(Row{Name: "rounds", Parts: guided, Doc: "DPOR around random paths, with at most --backtracks around each", Orders: true,
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer { return b.rounds(seed) })
 		}})

@@ -118,9 +118,9 @@ func Named(name string) (r Row, ok bool) {
 func Unknown(name string) error {
 	if of, parts, some := strings.Cut(name, ":"); some {
 		if r, ok := Named(of); ok && len(r.Parts) > 0 {
-			return fmt.Errorf("strategy %s has no %q: it can go without -%s", of, parts, strings.Join(r.Parts, ",-"))
+			return fmt.Errorf("strategy %s: the parts to leave out are -%s, not %q", of, strings.Join(r.Parts, ",-"), parts)
 		} else if ok {
-			return fmt.Errorf("strategy %s can go without nothing, not %q", of, parts)
+			return fmt.Errorf("strategy %s has no parts to leave out: write it without %q", of, parts)
 		}
 	}
 	var names []string

@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register(Row{Name: "script", Doc: "what explore() of a --script names, by its priorities", States: true, Matches: true, Again: true, Asks: true,
+	register(Row{Name: "script", Doc: "the actions that explore() of the --script returns, by its priorities", States: true, Matches: true, Again: true, Asks: true,
 		Make: func(b *Builder) []Explorer {
 			all := (&Scripted{Bytes: b.Bytes}).Divide(b.Workers)
 			for i, e := range all {

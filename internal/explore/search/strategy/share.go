@@ -95,7 +95,7 @@ func (c *crew) missed() string {
 		return c.why
 	}
 	if c.left || !c.over {
-		return "it ended before all was explored"
+		return "the search ended before every state was explored"
 	}
 	return ""
 }

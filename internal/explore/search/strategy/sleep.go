@@ -8,7 +8,7 @@ import (
 )
 
 func init() {
-	register(Row{Name: "sleep-sets", Doc: "the same as dpor, by trying everything; gives up many paths", Orders: true, Again: true,
+	register(Row{Name: "sleep-sets", Doc: "the same orders as dpor, found by trying all; gives up many paths", Orders: true, Again: true,
 		Make: func(b *Builder) []Explorer { return (&SleepSets{}).Divide(b.Workers) }})
 }
 
@@ -180,7 +180,7 @@ func (s *SleepSets) Missed() string {
 
 // missedByBounds: what a bound allows depends on all that has happened, so with it
 // events depend on each other of which the relation says that they do not.
-const missedByBounds = "the bounds have cut off orders that this strategy takes for known ones"
+const missedByBounds = "the bounds cut off orders that the strategy takes for known ones"
 
 // asleep reports whether an event is among those that sleep.
 func asleep(sleep []*act, e *world.Event) bool {

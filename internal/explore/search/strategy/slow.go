@@ -10,7 +10,7 @@ import (
 )
 
 func init() {
-	register(Row{Name: "slow", Parts: guided, Doc: "natural paths on which something is slow for a while, and faults come besides",
+	register(Row{Name: "slow", Parts: guided, Doc: "natural paths on which some messages are slow for a while, with faults on some paths",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Features: b.shared(), Index: b.From} })
 		}})

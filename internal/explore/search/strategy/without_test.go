@@ -23,10 +23,10 @@ func TestNamedWithout(t *testing.T) {
 		}
 	}
 	for name, why := range map[string]string{
-		"default:":               `strategy default has no "": it can go without -moments,-together,-novelty`,
-		"default:moments":        `has no "moments"`,
-		"slow:-novelty":          `has no "-novelty"`,
-		"breadth-first:-novelty": "can go without nothing",
+		"default:":               `strategy default: the parts to leave out are -moments,-together,-novelty, not ""`,
+		"default:moments":        `-novelty, not "moments"`,
+		"slow:-novelty":          `-together, not "-novelty"`,
+		"breadth-first:-novelty": "has no parts to leave out",
 		"best:-novelty":          "unknown strategy",
 	} {
 		if r, ok := Named(name); ok {
