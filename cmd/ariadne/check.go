@@ -157,6 +157,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "keep `n` frozen nodes in each executor (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
 	f.BoolVar(&o.Copies, "copies", false, "go back to checkpoints only by copying processes, not by writing the pages that differ (which needs Linux 6.7)")
+	f.BoolVar(&o.ProbeClocks, "probe-clocks", false, "where a node reads the clock when a message arrives, try the message at later times, within delays and max_delay; experimental")
 	f.BoolVar(&o.Fresh, "fresh", false, "ignore what earlier checks of the spec have found (corpus.json), and do not add to it")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "remember no transitions; execute each one whenever it is needed")
 }

@@ -556,6 +556,10 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 	if len(c.Strategies) > 0 {
 		p.list("  strategies ", strategiesOf(c.Strategies))
 	}
+	if b := c.Probing; b.Messages > 0 {
+		p.printf("  clocks     %s tried at %s, which change what their nodes do in %s\n",
+			plural(b.Messages, "message"), plural(b.Tries, "other time"), plural(b.Turns, "place"))
+	}
 	if c.Cycles > 0 {
 		p.printf("  cycles     %s returned to an earlier state\n", plural(c.Cycles, "path"))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -32,6 +33,8 @@ type Coverage struct {
 	// read the clock in steps of which nobody knows the outcome at other times.
 	Exhausted bool
 	ReadClock []string
+	// Probing counts what was tried at other times.
+	Probing space.Probing
 	// StatesDigest stands for the set of global states that were seen.
 	StatesDigest string
 	Missed       string // what the strategy left out, when it has come to its end

@@ -8,6 +8,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
@@ -18,9 +19,12 @@ type CoverageFields struct {
 	// ReadClock are the nodes that have read the clock in steps of which the outcome at other times
 	// was not tried. What was explored holds for the times at which events happened.
 	ReadClock []string `json:"read_clock,omitempty"`
-	Bounded   int      `json:"bounded"`       // states in which the bounds cut something off
-	Digest    string   `json:"states_digest"` // of the set of states: the same set has the same one
-	Missed    string   `json:"missed,omitempty"`
+	// what was tried at other times (--probe-clocks)
+	Probing *space.Probing `json:"clocks_probed,omitempty"`
+	Bounded int            `json:"bounded"` // states in which the bounds cut something off
+	// of the set of states: the same set has the same one
+	Digest string `json:"states_digest"`
+	Missed string `json:"missed,omitempty"`
 	// Under is what the result rests on of what the user said; merged counts states
 	// that are like known ones by that.
 	Under  []string `json:"under,omitempty"`
@@ -158,6 +162,9 @@ func (c *Coverage) Fields() *CoverageFields {
 		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying, Ending: n.Ending,
 		Thaw: n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
 	}
+	if none := (space.Probing{}); c.Probing != none {
+		f.Probing = &c.Probing
+	}
 	for i := range c.Faults {
 		f.Faults = append(f.Faults, c.Faults[i].fields())
 	}
@@ -179,6 +186,9 @@ func (f *CoverageFields) coverage() Coverage {
 			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes, Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable, Unreplayable: f.Unreplayable,
 			Stepping: f.Stepping, Freezing: f.Freezing, Thawing: f.Thawing, Booting: f.Booting, Replaying: f.Replaying, Ending: f.Ending},
+	}
+	if f.Probing != nil {
+		c.Probing = *f.Probing
 	}
 	for _, n := range f.LocalStates {
 		c.Locals += n

@@ -56,6 +56,7 @@ func (r *Report) Fill(s *work.Result) {
 func (c *Coverage) Sum(nodes []string) work.Cover {
 	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given, Merged: c.Merged, RulesAudited: c.RulesAudited,
 		Assertions: c.Assertions, Strategies: c.Strategies, Liveness: c.Liveness}
+	s.Probing = c.Probing
 	for _, name := range c.ReadClock {
 		s.ReadClock = append(s.ReadClock, nodeOf(name, nodes))
 	}
@@ -78,7 +79,7 @@ func (c *Coverage) fill(from *work.Cover, nodes []string) {
 	s := from.Clone()
 	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known, s.Given, s.Merged, s.RulesAudited
 	c.Assertions, c.Strategies, c.Liveness = s.Assertions, s.Strategies, s.Liveness
-	c.ReadClock = nil
+	c.ReadClock, c.Probing = nil, s.Probing
 	for _, id := range s.ReadClock {
 		c.ReadClock = append(c.ReadClock, nodes[id])
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 )
 
@@ -22,6 +23,7 @@ func TestSumOfReport(t *testing.T) {
 	set(reflect.ValueOf(&s.Counts).Elem(), &number)
 	s.Ends = map[string]int{"violation": 1, "clients done": 2}
 	set(reflect.ValueOf(&s.Cover).Elem(), &number)
+	s.Probing = space.Probing{Messages: 3, Tries: 2, Turns: 1}
 	s.ReadClock = []ariadne.NodeID{0, 2}
 	s.Assertions = map[string]bool{"sometimes: a": true, "reachable: b": false}
 	s.Strategies = []strategy.Tally{{Name: "pos", Executions: 1, Violations: 2, Transitions: 3, Sights: 4}}

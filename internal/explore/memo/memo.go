@@ -88,6 +88,9 @@ type Transition struct {
 	Features atomic.Pointer[[]uint64]
 	// Counted is for those who count: they have counted it.
 	Counted atomic.Bool
+	// Turns are the times at which the node would do something else with the message, once that was
+	// looked for (internal/explore/space).
+	Turns atomic.Pointer[[]ariadne.Time]
 	// Merges: To is named by its content, so others may lead to it (ariadne.Output.Content).
 	Merges bool
 	stored bool // it was read from the store

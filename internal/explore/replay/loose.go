@@ -40,7 +40,7 @@ type Loose struct {
 	at       map[ariadne.NodeID]int
 	delivery map[ariadne.Action][]int // indices in want: a message may be duplicated several times
 	talks    talks
-	seldom   []int // indices in want of faults that last as long as no event of a state does
+	seldom   []int // indices in want of what no state has among its events until it is asked for
 
 	next  int // the first of want that was not taken
 	last  ariadne.Time
@@ -99,7 +99,7 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 			} else {
 				l.byNode[a.Node] = append(l.byNode[a.Node], i)
 			}
-			if y.LastsSeldom(a) {
+			if y.LastsSeldom(a) || world.KindOf(a.Kind).Alike {
 				l.seldom = append(l.seldom, i)
 			}
 		}

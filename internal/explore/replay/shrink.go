@@ -66,7 +66,7 @@ func Deviations(t *trace.Trace, n world.Names) (all []Deviation) {
 			continue // it has no time of its own
 		}
 		w := wanted{step: s, action: undisturbed(a)}
-		if i > 0 && w.before(&latest) {
+		if k.Alike || i > 0 && w.before(&latest) {
 			others = append(others, Deviation{i, late})
 		} else {
 			latest = w
@@ -117,6 +117,11 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 		}
 		at := len(less.Steps)
 		if err == nil && what[i][late] {
+			if world.KindOf(a.Kind).Alike {
+				b := arrival(a)
+				b.Vary = a.Vary
+				a, s.At, s.Action = b, s.At-world.LateBy(a), n.Action(b)
+			}
 			at = due(less.Steps, s, a, n)
 		}
 		less.Steps = append(less.Steps, s)

@@ -43,6 +43,7 @@ type small struct {
 	final      space.Final
 	chooses    bool // its programs do
 	between    bool // outages happen between two steps only
+	window     time.Duration
 	// when workers are several, each is held up before one step in so many; 0: never
 	uneven int
 }
@@ -89,6 +90,7 @@ func (s small) instances() *memotest.Instances {
 func (s small) space(y *world.System, r space.Roots, source space.Source) *space.Space {
 	p := space.New(y, r, source)
 	p.Equality, p.Shows, p.Tells, p.Properties, p.Final = s.equality, s.shows, s.tells, s.properties, s.final
+	p.Window = s.window
 	if s.stages != nil {
 		p.Stages = s.stages()
 	}
@@ -99,12 +101,14 @@ func (s small) space(y *world.System, r space.Roots, source space.Source) *space
 type found struct {
 	traces, states, violations map[hash.Hash]bool
 	paths                      map[hash.Hash]string // one of each trace, by the names of its steps
+	said                       map[hash.Hash]string // likewise, by what was said in it
+	late                       map[string]bool      // steps by which a message arrived late
 	coverage                   search.Coverage
 	how                        string
 }
 
 func newFound() found {
-	return found{traces: map[hash.Hash]bool{}, states: map[hash.Hash]bool{}, violations: map[hash.Hash]bool{}, paths: map[hash.Hash]string{}}
+	return found{traces: map[hash.Hash]bool{}, states: map[hash.Hash]bool{}, violations: map[hash.Hash]bool{}, paths: map[hash.Hash]string{}, said: map[hash.Hash]string{}, late: map[string]bool{}}
 }
 
 // ended enters how a path ended.
@@ -116,7 +120,12 @@ func (f *found) ended(p *space.Path, end string, v *ariadne.Violation) {
 	if end != search.EndSeen && end != search.EndStrategy && !f.traces[trace] {
 		f.traces[trace] = true
 		for i := 1; i <= p.Steps(); i++ {
-			f.paths[trace] += fmt.Sprintf("%s at %v; ", p.Step(i).Name, p.Step(i).At)
+			s := p.Step(i)
+			f.paths[trace] += fmt.Sprintf("%s at %v; ", s.Name, s.At)
+			f.said[trace] += saidOf(&s.Output)
+			if s.Action.Kind == world.Late {
+				f.late[s.Name] = true
+			}
 		}
 		f.paths[trace] += end
 	}

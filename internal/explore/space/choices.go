@@ -217,6 +217,11 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 			return i, true
 		}
 	}
+	for i := range f.Enabled {
+		if e, ok := p.space.System.LaterAs(&f.State.State, &f.Enabled[i], a); ok {
+			return p.Offer(&e), true
+		}
+	}
 	if !p.space.System.LastsSeldom(a) {
 		return -1, false
 	}

@@ -305,6 +305,7 @@ func (f *Frame) count(from *Frame, i int) {
 // Outlast appends the natural step, whatever the bounds are.
 func (p *Path) Outlast() error {
 	f := p.Last()
+	// none that is late is natural
 	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
 	f.Plain, f.Open, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
 	for f.Plain > 0 && f.Enabled[f.Plain-1].Aside() {
@@ -321,7 +322,10 @@ func (p *Path) Withdraw(n int) error {
 
 // open computes among what there is a choice in a frame.
 func (p *Path) open(f *Frame) error {
-	all := p.space.System.Enabled(&f.State.State, f.Enabled[:0])
+	all, err := p.enabled(f)
+	if err != nil {
+		return err
+	}
 	timed := len(all)
 	for timed > 0 && all[timed-1].Aside() {
 		timed--
@@ -346,6 +350,15 @@ func (p *Path) open(f *Frame) error {
 		return p.unfold(f)
 	}
 	return nil
+}
+
+// enabled are the events of a frame. While the path is on its way to where it begins, the natural
+// one is enough.
+func (p *Path) enabled(f *Frame) ([]world.Event, error) {
+	if p.approaching {
+		return p.space.System.Enabled(&f.State.State, f.Enabled[:0]), nil
+	}
+	return p.space.Enabled(&f.State, f.Enabled[:0])
 }
 
 // begin leaves of the events of a frame those with which every path goes on there.
@@ -572,7 +585,7 @@ func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.T
 func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
 	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
 	// what the node is given is nothing of its own, nor why
-	if e.IsFault() || by.Input.Kind == ariadne.Fault {
+	if e.IsFault() || by.Input.Kind == ariadne.Fault || world.KindOf(e.Kind).Alike {
 		s.Name = p.space.System.Names().Action(s.Action)
 	}
 	if world.KindOf(e.Kind).World {

@@ -11,6 +11,7 @@ package space
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
@@ -62,6 +63,11 @@ type Space struct {
 	// (Frame.Enabled). That executes all of them. It is for those who must see everything at once:
 	// a session, a script's explore().
 	Unfold bool
+	// Window, when not 0, is how much later a message is tried at most whose node reads the clock
+	// when it arrives (probe.go).
+	Window time.Duration
+	// Probing counts that.
+	Probing Probing
 	// Restart, when not nil, has the nodes begin again: they live, and what they have left
 	// cannot be gone back to. A path then keeps its last two states only, is never cut,
 	// and each path begins with Restart.

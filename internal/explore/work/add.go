@@ -78,6 +78,7 @@ func (c *Cover) Add(o *Cover) {
 	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given = c.Bounded+o.Bounded, c.Cycles+o.Cycles, c.CutOff+o.CutOff, c.Known+o.Known, c.Given+o.Given
 	c.Merged, c.RulesAudited = c.Merged+o.Merged, c.RulesAudited+o.RulesAudited
 	c.Assertions.Merge(o.Assertions)
+	c.Probing.Add(o.Probing)
 	for _, id := range o.ReadClock {
 		if i, ok := slices.BinarySearch(c.ReadClock, id); !ok {
 			c.ReadClock = slices.Insert(c.ReadClock, i, id)

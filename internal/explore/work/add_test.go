@@ -44,7 +44,8 @@ func results(t *rapid.T) *work.Result {
 		r.Assertions = map[string]bool{text.Draw(t, "assertion"): rapid.Bool().Draw(t, "shown"), "always: x": rapid.Bool().Draw(t, "shown")}
 	})
 	few("clock", func(int) {
-		r.Cover.Add(&work.Cover{ReadClock: []ariadne.NodeID{node()}}) // a set
+		// a set
+		r.Cover.Add(&work.Cover{Probing: space.Probing{Messages: n("probed"), Tries: n("tries"), Turns: n("turns")}, ReadClock: []ariadne.NodeID{node()}})
 	})
 	few("kinds", func(int) {
 		f := work.Faults{Kind: text.Draw(t, "kind"), Faults: search.Faults{Offered: n("offered"), Taken: n("taken"), Said: n("said"), Paths: n("paths")}}

@@ -10,6 +10,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
@@ -93,6 +94,8 @@ type Cover struct {
 	// ReadClock are the nodes that have read the clock in steps of which nobody knows the outcome
 	// at other times, in order.
 	ReadClock []ariadne.NodeID `json:"read_clock,omitempty"`
+	// Probing counts what was tried at other times.
+	Probing space.Probing `json:"probing,omitzero"`
 	// Assertions are what programs want to be shown once, and whether it was.
 	Assertions property.Assertions `json:"assertions,omitempty"`
 	// Tried says how much faults were tried, by kind.

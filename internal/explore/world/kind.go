@@ -54,6 +54,8 @@ type Kind struct {
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.
 	Overtakes bool
+	// Alike: its node is given what an event of another kind gives it, at another time.
+	Alike bool
 	// Of are the kinds of faults of which its events come: if there are any, without a budget of
 	// one of them there are none.
 	Of []ariadne.ActionKind
@@ -228,6 +230,8 @@ type Footprint struct {
 	Start ariadne.Time
 	// Delays is the time up to which it holds back what should have arrived; -1: nothing.
 	Delays ariadne.Time
+	// Late is how much later than at its time the message arrives that it takes.
+	Late time.Duration
 	// Timer: it is what its node's earliest deadline was for.
 	Timer bool
 	// Present: it happens at the present time, in full seconds, once that is later than its

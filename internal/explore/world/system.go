@@ -239,7 +239,9 @@ func (y *System) Take(s *State, e *Event) Input {
 		s.pay(e.Costs())
 	}
 	in := kinds[e.Kind].Take(y, s, e)
-	in.Varied = e.Varied
+	if in.Varied = e.Varied; kinds[e.Kind].Alike {
+		in.Varied = e.Varied.unnamed()
+	}
 	if y.faulty && !kinds[e.Kind].World {
 		s.given(e.Node, &in)
 	}

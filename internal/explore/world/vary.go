@@ -2,6 +2,7 @@ package world
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
@@ -25,6 +26,7 @@ type Varied struct {
 	what      string
 	fault     ariadne.NodeFault
 	partition *Partition
+	late      time.Duration // than the message's time
 
 	// What follows is of fault and vary, so that their texts are read once: what takes the node
 	// down, between two steps or within one; the last choice of vary, or fault, if it takes the
@@ -62,7 +64,7 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 	case how == nil:
 		how = &Varied{}
 	}
-	to := &Varied{vary: v, what: how.what, fault: how.fault, partition: how.partition, key: how.key}
+	to := &Varied{vary: v, what: how.what, fault: how.fault, partition: how.partition, late: how.late, key: how.key}
 	to.readFaults()
 	return to
 }
@@ -92,6 +94,16 @@ func (v *Varied) What() string {
 		return ""
 	}
 	return v.what
+}
+
+// unnamed is how the node is given the input that an event means, but for which event it is.
+func (v *Varied) unnamed() *Varied {
+	if v == nil || v.vary == "" && v.draw == nil {
+		return nil
+	}
+	to := *v
+	to.what, to.late = "", 0
+	return &to
 }
 
 // Fault is what befalls the node between two steps, or nil.

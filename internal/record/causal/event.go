@@ -112,7 +112,7 @@ func (w *Words) input(e *Event, s *ariadne.Step) {
 		e.Kind, e.Text = Started, "start"
 	case a.Kind == ariadne.ActFire:
 		e.Kind, e.Text = Fired, strings.TrimSpace("timer "+w.timers[a.Node])
-	case a.Kind == ariadne.ActDeliver:
+	case a.Kind == ariadne.ActDeliver, a.Kind == world.Late:
 		e.Kind = Delivered
 		w.message(e, s)
 	case a.Flow.Proto.Own():

@@ -107,7 +107,7 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 		t.started[s.Action.Node] = s.At
 	case ariadne.ActFire:
 		t.fire(&input)
-	case ariadne.ActDeliver:
+	case ariadne.ActDeliver, world.Late:
 		t.deliver(&input, s)
 	default:
 		if s.Action.Flow.Proto.Own() {

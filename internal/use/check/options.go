@@ -81,6 +81,7 @@ type Search struct {
 	Fresh         bool
 	NoMemo        bool // execute every transition whenever it is needed
 	Copies        bool // nodes go back to checkpoints in copies, never in place
+	ProbeClocks   bool // messages are tried at other times, too, where their nodes read the clock
 	NoCheckpoints bool // reach every local state from the node's start
 	Checkpoints   int  // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what

@@ -89,6 +89,9 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(w.executor(of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 		s.Unfold = x.row.Asks
+		if x.check.opts.Search.ProbeClocks {
+			s.Window = cmp.Or(x.world.Rules().MaxDelay, longestProbe)
+		}
 	}
 	share := max(stage.Share, x.check.opts.Search.Audit)
 	x.check.system.Judge(x.searching, s, share)
@@ -111,6 +114,10 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	w.word = x.applyWord(id, w.search)
 	return w
 }
+
+// longestProbe is how much later messages are tried at most when the spec lets them be as late as
+// may be.
+const longestProbe = time.Minute
 
 // run explores until there is nothing left or the check is over. Where nodes live, an
 // execution that fails by Ariadne's fault is not the last one, if the check is to keep going.
@@ -197,7 +204,7 @@ func (w *worker) watch(p *space.Path) {
 		w.living.watch(p)
 	}
 	by := p.Last().By
-	if by != nil && by.Output.ReadClock {
+	if by != nil && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
 		w.readClock[by.From.Node] = true
 	}
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
@@ -428,7 +435,7 @@ func (w *worker) add() {
 		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
 			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: w.clockReaders(),
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: w.clockReaders(), Probing: w.search.Space.Probing,
 		},
 	}
 	if w.living == nil { // which counts as it goes
@@ -452,6 +459,7 @@ func (w *worker) add() {
 		w.near = false
 		w.check.ledger.leave(w.explorer.row.Again)
 	}
+	w.search.Space.Probing = space.Probing{}
 	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
 	clear(w.ends)
 }

@@ -303,7 +303,7 @@ func (r relation) delays(a, b *act) bool {
 	if a.Delays < 0 {
 		return false
 	}
-	return b.Takes != nil && (b.At <= a.Delays || b.Last > 0) || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
+	return b.Takes != nil && (b.At-ariadne.Time(b.Late) <= a.Delays || b.Last > 0) || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
 }
 
 // queues: b sends on the connection whose message a takes, and would send what

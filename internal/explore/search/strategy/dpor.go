@@ -124,7 +124,7 @@ func (d *DPOR) Begin(p *space.Path) (keep int, ok bool) {
 	if !t.began {
 		t.began = true
 		// What a path spends later on keeps other things from happening, and no race tells of that.
-		t.bound.Store(!d.Undisturbed && d.rel.rules.Faults != world.Faults{})
+		t.bound.Store(!d.Undisturbed && d.rel.rules.Faults != world.Faults{} || p.Space().Probes())
 		if d.Kept > 0 {
 			t.most = d.Kept
 		}
@@ -185,6 +185,9 @@ func (d *DPOR) back(p *space.Path) *vertex {
 func (d *DPOR) widen(p *space.Path, f *space.Frame, v *vertex) bool {
 	if from, to := f.Aside(); from < to && !d.Undisturbed {
 		v.wide = true // that these can happen does not mean that they ever do
+	}
+	if p.Space().Probes() && f.MayBeLate() {
+		v.wide = true // nor what a message's arrival takes away
 	}
 	for i := 0; i < len(v.sleep) && !v.wide; i++ {
 		v.wide = v.sleep[i].disables
@@ -556,7 +559,10 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 
 // possible is the event of s that is the same action as another state's, or nil.
 func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*world.Event, error) {
-	d.events = p.System().Enabled(&s.State, d.events[:0])
+	var err error
+	if d.events, err = p.Space().Enabled(s, d.events[:0]); err != nil {
+		return nil, err
+	}
 	i := slices.IndexFunc(d.events, func(e world.Event) bool { return e.SameInput(action) })
 	if i < 0 && p.System().Lasts(action) {
 		if of := action.LengthOf(d.events); of >= 0 {

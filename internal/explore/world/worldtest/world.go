@@ -65,6 +65,9 @@ func (w *World) Apply(a ariadne.Action) (ariadne.Step, error) {
 	return ariadne.Step{}, fmt.Errorf("%s is not enabled", w.Names().Action(a))
 }
 
+// ApplyEvent makes an event of its state happen, which System.Enabled may not have.
+func (w *World) ApplyEvent(e world.Event) (ariadne.Step, error) { return w.take(e) }
+
 func (w *World) take(e world.Event) (ariadne.Step, error) {
 	y, a := w.System, e.Action()
 	before := w.state.Nodes[a.Node]

@@ -1,0 +1,203 @@
+package search_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/search"
+	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
+
+	"pgregory.net/rapid"
+)
+
+// leaser answers requests by how many of some times are over. It has no timer for them.
+type leaser struct{ turns []ariadne.Time }
+
+func (*leaser) Start(*worldtest.Ctx) {}
+func (*leaser) Fire(*worldtest.Ctx)  {}
+
+func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) {
+	c.Output().ReadClock = true
+	passed := 0
+	for _, t := range l.turns {
+		if c.Now() >= t {
+			passed++
+		}
+	}
+	c.Log("%s: phase %c, read at %d", m.Data, 'a'+passed, c.Now())
+}
+
+// requester sends requests, the last of them by a timer.
+type requester struct {
+	name     string
+	requests int
+	again    time.Duration // 0: never
+}
+
+func (a *requester) Start(c *worldtest.Ctx) {
+	for range a.requests {
+		c.SendDatagram(0, a.name)
+	}
+	if a.again > 0 {
+		c.SetTimer(a.again)
+	}
+}
+func (a *requester) Receive(*worldtest.Ctx, ariadne.Message) {}
+func (a *requester) Fire(c *worldtest.Ctx)                   { c.SendDatagram(0, a.name+" again") }
+
+// clocked is a system of a leaser and requesters, and what its bounds are.
+type clocked struct {
+	small
+	turns      []ariadne.Time
+	requesters []requester
+}
+
+func (s *clocked) newPrograms() []worldtest.Program {
+	all := []worldtest.Program{&leaser{turns: s.turns}}
+	for _, a := range s.requesters {
+		all = append(all, &a)
+	}
+	return all
+}
+
+func drawClocked(t *rapid.T) *clocked {
+	s := &clocked{}
+	ms := func(name string, from, to int) time.Duration {
+		return time.Duration(rapid.IntRange(from, to).Draw(t, name)) * time.Millisecond
+	}
+	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2), Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 15)}
+	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(1, 6), 0, 3, rapid.ID).Draw(t, "turns") {
+		// apart by more than it is halved to, and at no round time
+		s.turns = append(s.turns, ariadne.Time(n)*3e6+ariadne.Time(rapid.IntRange(0, 999_999).Draw(t, "ns")))
+	}
+	for i := range rapid.IntRange(1, 2).Draw(t, "requesters") {
+		a := requester{name: string(rune('A' + i)), requests: rapid.IntRange(1, 2).Draw(t, "requests")}
+		if rapid.Bool().Draw(t, "again") {
+			a.again = ms("again", 2, 15)
+		}
+		s.requesters = append(s.requesters, a)
+	}
+	s.small.programs, s.instant, s.window = s.newPrograms, true, s.rules.MaxDelay
+	return s
+}
+
+// outcomes are what the leaser has said at the ends of all executions, if each message may arrive
+// at each millisecond at which the rules let it. They are found by the rules alone: each execution
+// is made anew, and nothing is remembered. ok is false when there are too many.
+func (s *clocked) outcomes() (all map[string]bool, ok bool) {
+	all = map[string]bool{}
+	seen := map[string]bool{}
+	count := 0
+	var walk func(events []world.Event) bool
+	walk = func(events []world.Event) bool {
+		if count++; count > 8_000 {
+			return false
+		}
+		w := worldtest.New(s.rules, worldtest.Nodes(s.newPrograms()...), s.newAutomata())
+		said := ""
+		for _, e := range events {
+			step, err := w.ApplyEvent(e)
+			if err != nil {
+				panic(err)
+			}
+			said += saidOf(&step.Output)
+		}
+		state := w.State()
+		// What is in flight, when, and what was said is all that matters.
+		key := fmt.Sprint(state.Hash(), said)
+		if seen[key] {
+			return true
+		}
+		seen[key] = true
+		next := w.System.Enabled(&state, nil)
+		for i := range next {
+			if e := &next[i]; e.Kind == ariadne.ActDeliver {
+				for at := e.At - e.At%1_000_000; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1_000_000 {
+					if l, ok := w.System.Later(&state, e, at); ok {
+						next = append(next, l)
+					}
+				}
+			}
+		}
+		if len(next) == 0 {
+			all[said] = true
+		}
+		for _, e := range next {
+			if !walk(append(slices.Clip(events), e)) {
+				return false
+			}
+		}
+		return true
+	}
+	ok = walk(nil)
+	return all, ok
+}
+
+// saidOf is what a step has said, without the times in it.
+func saidOf(o *ariadne.Output) (said string) {
+	for _, l := range o.Logs {
+		text, _, _ := strings.Cut(l.Text, ",")
+		said += text + "; "
+	}
+	return said
+}
+
+func (s *clocked) newAutomata() []ariadne.Automaton {
+	all := worldtest.Automata(s.newPrograms()...)
+	for _, a := range all {
+		a.(*worldtest.Automaton).Instant = true
+	}
+	return all
+}
+
+// TestTurnsOfClocksAgreeWithBruteForce: where a program decides by the clock, at times drawn at
+// random, searches that try messages at other times come to each outcome that there is if a
+// message may arrive at any time, and to no other. All exhaustive strategies come to the same
+// states, or traces, with one worker and with two.
+func TestTurnsOfClocksAgreeWithBruteForce(t *testing.T) {
+	turned := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawClocked(t)
+		want, ok := s.outcomes()
+		if !ok {
+			t.SkipNow()
+		}
+		all := brute(t, s.small)
+		if len(all.late) > 0 {
+			turned++
+		}
+		if got := outcomesOf(all); !maps.Equal(got, want) {
+			t.Fatalf("outcomes\n%q, want\n%q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+		for name := range divisible() {
+			for _, workers := range []int{1, 2} {
+				got := s.together(t, divisible()[name].Divide(workers), nil)
+				if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
+					t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
+				}
+				if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
+					t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
+				}
+			}
+		}
+	})
+	if turned < 10 {
+		t.Errorf("a message was late in %d systems only", turned)
+	}
+}
+
+// outcomesOf are the outcomes of a search's executions.
+func outcomesOf(f found) map[string]bool {
+	all := map[string]bool{}
+	for _, said := range f.said {
+		all[said] = true
+	}
+	return all
+}

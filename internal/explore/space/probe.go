@@ -1,0 +1,254 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+)
+
+// A program that reads the clock and decides by it has a timer that no call shows (MODIST, 3.4).
+// It is found by executing a step at other times: from the same state, with the same message. Where
+// what the node does is different, there is a time between at which it turns. Halving finds that,
+// to a millisecond. Then the message may arrive just before it, or just after it, which are events
+// of the state (world.Later).
+//
+// What a node does at a time is a transition like any other, so it is remembered, and the times at
+// which it turns are a function of the node's state and the message.
+
+const (
+	// turnExact is how far apart the two times are between which the outcome turns.
+	turnExact = ariadne.Time(time.Millisecond)
+	// turnMargin is how long before the node's own next timer it is tried at last: a timer that is
+	// near changes what a node does, too.
+	turnMargin = ariadne.Time(2 * time.Millisecond)
+	// maxTries and maxTurns bound what one message costs.
+	maxTries = 40
+	maxTurns = 4
+)
+
+// Probing is how much was tried at other times.
+type Probing struct {
+	Messages int `json:"messages"` // that were tried
+	Tries    int `json:"tries"`    // times at which they were
+	Turns    int `json:"turns"`    // times found at which the outcome turns
+}
+
+// Add adds up two of them.
+func (c *Probing) Add(o Probing) {
+	c.Messages, c.Tries, c.Turns = c.Messages+o.Messages, c.Tries+o.Tries, c.Turns+o.Turns
+}
+
+// Probes reports whether messages are tried at other times.
+func (p *Space) Probes() bool { return p.Window > 0 && p.Restart == nil }
+
+// Enabled appends to events what may happen next in s, as System.Enabled does. If messages are
+// tried at other times, those are among them at which a node does something else with one.
+func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
+	n := len(events)
+	events = p.System.Enabled(&s.State, events)
+	if !p.Probes() {
+		return events, nil
+	}
+	var late []world.Event
+	for i := n; i < len(events); i++ {
+		e := &events[i]
+		if e.Kind != ariadne.ActDeliver || !p.System.MayBeLater(&s.State, e) {
+			continue
+		}
+		turns, err := p.turns(s, e)
+		if err != nil {
+			return events, err
+		}
+		for _, at := range turns {
+			if l, ok := p.System.Later(&s.State, e, at); ok {
+				late = append(late, l)
+			}
+		}
+	}
+	if len(late) == 0 {
+		return events, nil
+	}
+	return append(events[:n], world.Insert(events[n:], late...)...), nil
+}
+
+// MayBeLate reports whether a message can arrive later, where its node does something else with it.
+func (f *Frame) MayBeLate() bool {
+	return slices.ContainsFunc(f.Enabled, func(e world.Event) bool { return e.Kind == world.Late })
+}
+
+// turns are the times just before and just after those at which the outcome of a delivery turns, in
+// order.
+func (p *Space) turns(s *State, e *world.Event) ([]ariadne.Time, error) {
+	t, err := p.come(s, e)
+	if err != nil || !Tells(&t.Output) {
+		return nil, err
+	}
+	if known := t.Turns.Load(); known != nil {
+		return *known, nil
+	}
+	n := &s.Nodes[e.Node]
+	from := max(t.Input.At, n.Clock)
+	to := min(from.Add(p.Window), n.Timer()-turnMargin)
+	f := finder{source: p.Source, from: t.From, in: t.Input, seen: map[ariadne.Time][]string{from: parts(&t.Output)}}
+	found, err := f.find(from, to)
+	if err != nil {
+		return nil, err
+	}
+	t.Turns.Store(&found)
+	p.Probing.Add(Probing{1, f.tries, len(found) / 2})
+	return found, nil
+}
+
+// Tells reports whether the outcome of a step may be another one at another time, and can be
+// compared.
+func Tells(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplayable && o.Cut == "" }
+
+// finder looks for the times at which what a node does with a message turns.
+type finder struct {
+	source Source
+	from   *memo.Local
+	in     world.Input
+	seen   map[ariadne.Time][]string // by when it arrives, what the node does
+	timed  map[int]bool              // of these parts, those that are times themselves
+	tries  int
+	found  []ariadne.Time
+	err    error
+}
+
+// find finds them between two times.
+func (f *finder) find(from, to ariadne.Time) ([]ariadne.Time, error) {
+	f.found = []ariadne.Time{}
+	if to-from <= turnExact || f.same(from, to) {
+		return f.found, f.err
+	}
+	at := grid(from, to, 4)
+	if f.most(at) >= len(at)-1 {
+		at = grid(from, to, 8)
+	}
+	f.timed = f.times(at)
+	for i := 1; i < len(at); i++ {
+		f.halve(at[i-1], at[i])
+	}
+	return f.found, f.err
+}
+
+// halve finds them where the outcomes at both ends differ.
+func (f *finder) halve(from, to ariadne.Time) {
+	switch {
+	case f.err != nil || f.same(from, to) || len(f.found) >= 2*maxTurns:
+	case to-from <= turnExact:
+		f.found = append(f.found, from, to)
+	case f.tries < maxTries:
+		mid := from + (to-from)/2
+		f.halve(from, mid)
+		f.halve(mid, to)
+	}
+}
+
+// same reports whether the node does the same at both times.
+func (f *finder) same(a, b ariadne.Time) bool {
+	x, y := f.at(a), f.at(b)
+	if f.err != nil || len(x) != len(y) {
+		return f.err != nil
+	}
+	for i := range x {
+		if x[i] != y[i] && !f.timed[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// at is what the node does at a time.
+func (f *finder) at(at ariadne.Time) []string {
+	if done, ok := f.seen[at]; ok || f.err != nil {
+		return done
+	}
+	f.tries++
+	in := f.in
+	in.At = at
+	t, err := f.source.Transition(f.from, in)
+	if f.err = err; err != nil {
+		return nil
+	}
+	f.seen[at] = parts(&t.Output)
+	return f.seen[at]
+}
+
+// grid are the times that divide what is between two of them into n parts, with these.
+func grid(from, to ariadne.Time, n int) (at []ariadne.Time) {
+	for i := range n {
+		at = append(at, from+(to-from)*ariadne.Time(i)/ariadne.Time(n))
+	}
+	return append(at, to)
+}
+
+// differ is how many different ones there are of each part at some times.
+func (f *finder) differ(at []ariadne.Time) (count []int) {
+	var all []map[string]bool
+	for _, t := range at {
+		for i, part := range f.at(t) {
+			if i == len(all) {
+				all = append(all, map[string]bool{})
+			}
+			all[i][part] = true
+		}
+	}
+	for _, different := range all {
+		count = append(count, len(different))
+	}
+	return count
+}
+
+// most is how many different ones there are of the part that differs most.
+func (f *finder) most(at []ariadne.Time) int { return slices.Max(append(f.differ(at), 0)) }
+
+// times are the parts that turn more often than is looked for: a node writes down what time it is.
+func (f *finder) times(at []ariadne.Time) map[int]bool {
+	timed := map[int]bool{}
+	for i, n := range f.differ(at) {
+		timed[i] = n > maxTurns+1
+	}
+	return timed
+}
+
+// masked is a text in which what looks like a number or a time stands for any other.
+func masked(text string) string {
+	b := make([]byte, 0, len(text))
+	digit := func(i int) bool { return i < len(text) && '0' <= text[i] && text[i] <= '9' }
+	for i := 0; i < len(text); i++ {
+		if !digit(i) {
+			b = append(b, text[i])
+			continue
+		}
+		for digit(i+1) || i+1 < len(text) && slices.Contains([]byte(".:/-"), text[i+1]) && digit(i+2) {
+			i++
+		}
+		b = append(b, '#')
+	}
+	return string(b)
+}
+
+// parts are what others see of a step, one by one, with digits left out.
+func parts(o *ariadne.Output) (all []string) {
+	for i := range o.Messages {
+		m := &o.Messages[i]
+		all = append(all, fmt.Sprint("message ", m.To, m.Flow, m.Flags, " ", masked(string(m.Data))))
+	}
+	for i := range o.Logs {
+		l := &o.Logs[i]
+		all = append(all, fmt.Sprint("line ", l.Stream, " ", masked(l.Text)))
+	}
+	for i := range o.Exposures {
+		e := &o.Exposures[i]
+		all = append(all, fmt.Sprint("exposure ", e.Name, " ", e.Key, " ", masked(fmt.Sprint(e.Values)), e.Ends))
+	}
+	for _, x := range o.Exits {
+		all = append(all, fmt.Sprint("exit ", x.Command, x.Status, x.Signal))
+	}
+	return append(all, fmt.Sprint("node ", o.Done, o.Ended, o.Spared, o.Down, o.Diverged != "", o.Polling != "", o.Fatal))
+}
