@@ -46,7 +46,7 @@ func TestBlame(t *testing.T) {
 		// a kill leaves the same
 		"in order": {disk.Prefix, 64, saves(4), "test ! -e tmp2 || test -s tmp2", nil},
 		"data": {disk.Ordered, 20, saves(6), "for i in 0 1 2 3 4 5; do test ! -e file$i || test -s file$i || exit 1; done",
-			[]string{"rename of tmp0 to file0 before size of tmp0 (and 5 alike): "}},
+			[]string{"rename of tmp0 to file0 before size of tmp0 (and 5 similar): "}},
 		"two renames": {disk.Any, 30, saves(5), "test ! -e file4 || test -e file1 || test -e file2", []string{"rename of tmp4 to file4 before rename of tmp1 to file1 and 1 more: "}},
 		"a kill":      {disk.Any, 20, saves(4), "test ! -e file1 || test -e file3", []string{"rename of tmp1 to file1, and nothing after it: "}},
 	} {
