@@ -10,6 +10,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
 	"pgregory.net/rapid"
 )
