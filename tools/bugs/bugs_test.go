@@ -42,7 +42,7 @@ func TestPage(t *testing.T) {
 	}
 	page := string(data)
 	for _, want := range []string{
-		"for 10m at most", "at least 1m and",
+		"for 10m at most", "at least 1m, and",
 		"| `lost` | store 1.0 | a crash | 3 of 3 | 3.0 s | 20 | crash, restart | 2, 3, 99 → 1, 0, 44 | store 1.1: nothing found (61.0 s, 99 executions) |\n",
 		"| 2 of 3 (10m each) | 1.0 s | 20 |", "**found too**", "Seed 0: another violation: n1: x.\n",
 		"| `new` |  | an order | not looked for yet |", "2.0: not searched yet |\n",

@@ -97,7 +97,7 @@ func TestSymmetricNodes(t *testing.T) {
 		t.Errorf("several workers: %d states, %d merged", c.States, c.Merged)
 	}
 	o.Search.Deviations = space.AtMost(3)
-	if u := inMemory(t, s, pings, o).Coverage.Under; len(u) != 1 || !strings.Contains(u[0], "natural") {
+	if u := inMemory(t, s, pings, o).Coverage.Under; len(u) != 1 || !strings.Contains(u[0], "bounds on deviations") {
 		t.Errorf("%q", u)
 	}
 	o.Search.Strategy = "sleep-sets"
