@@ -69,7 +69,7 @@ func TestCorpus(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got := inMemory(t, s, programs, o); got.Outcome != record.Violated || !strings.Contains(strings.Join(got.Notes, "\n"), "corpus.json is made again") {
+	if got := inMemory(t, s, programs, o); got.Outcome != record.Violated || !strings.Contains(strings.Join(got.Notes, "\n"), "corpus.json could not be read, and is written again") {
 		t.Errorf("a damaged corpus: %v, %q", got.Outcome, got.Notes)
 	}
 }
