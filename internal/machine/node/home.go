@@ -31,6 +31,8 @@ type home struct {
 	tree   *filetree.Tree   // nil until a node is copied
 	disk   map[string]*held // what its disks have held once; not to be changed
 	shows  *Node            // whose files the tree shows; nil: those of one that is gone
+
+	following following // of pages
 }
 
 // clearArea takes out of Ariadne's pages what other copies have left there: programs can

@@ -89,6 +89,7 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 		p.pages[i], added = p.pages[i].merge(fresh, p.forks.known(i))
 		bytes += int64(added) * pageSize
 	}
+	n.home.following.used++
 	return bytes, true
 }
 
@@ -203,7 +204,7 @@ func (n *Node) openHostFiles() (all []map[int]*kernel.OpenFile) {
 // followPages begins to follow the written pages of all processes, where this machine can do that.
 func (n *Node) followPages() {
 	p := &n.paging
-	if p.forks == nil || !n.canFollow() {
+	if p.forks == nil || !n.canFollow() || !n.home.following.pays() {
 		return
 	}
 	was := p.follow
@@ -232,6 +233,29 @@ func (n *Node) followPages() {
 	if p.followed = len(p.follow) == len(p.pages); p.followed {
 		p.forks.mapped = mapped
 	}
+}
+
+// following counts how often the pages of a node and its copies began to be followed, and how often
+// that has saved a fork or a copy.
+type following struct{ begun, used, skipped int }
+
+// Pages are followed as long as that has not been of no use so often, and later on one time in so
+// many: what a program does may change.
+const (
+	uselessFollows = 8
+	followsAgain   = 16
+)
+
+// pays reports whether pages are to be followed once more, and counts that. For a large process
+// that changes its mappings in most steps, a fork costs less.
+func (f *following) pays() bool {
+	if f.used+uselessFollows <= f.begun {
+		if f.skipped++; f.skipped%followsAgain != 0 {
+			return false
+		}
+	}
+	f.begun++
+	return true
 }
 
 // cannotFollow is set when Linux cannot tell which pages were written, or does not permit it.
@@ -355,6 +379,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	}
 	p.opened = n.openHostFiles()
 	n.layout.forget()
+	n.home.following.used++
 	return true
 }
 

@@ -28,3 +28,24 @@ func TestMergePages(t *testing.T) {
 		t.Errorf("merged with nothing: %d pages, %d new", len(all), added)
 	}
 }
+
+// TestFollowingPays: pages are followed while that is of use, and now and then where it was of
+// none.
+func TestFollowingPays(t *testing.T) {
+	follows := func(f *following, n int) (did int) {
+		for range n {
+			if f.pays() {
+				did++
+			}
+		}
+		return did
+	}
+	var f following
+	if n := follows(&f, uselessFollows+10*followsAgain); n != uselessFollows+10 {
+		t.Errorf("of no use: followed %d times", n)
+	}
+	f.used += 100
+	if n := follows(&f, 50); n != 50 {
+		t.Errorf("of use: followed %d times of 50", n)
+	}
+}

@@ -71,6 +71,8 @@ var rooms = map[string][]string{
 	"home.area":        {"home.go", "image.go"},
 	"home.areaFD":      {"home.go", "image.go"},
 	"home.disk":        {"disk.go"},
+	"home.following":   {"inplace.go"},
+	"following":        {"inplace.go"},
 	"home.spaces":      {"home.go", "process.go"},
 	"home.told":        {"apply.go", "asked.go"},
 	"home.used":        {"clock.go", "home.go", "machine.go"},
