@@ -90,7 +90,7 @@ func drawClocked(t *rapid.T) *clocked {
 
 // outcomes are what the leaser has said at the ends of all executions, if each message may arrive
 // at each millisecond at which the rules let it. They are found by the rules alone: each execution
-// is made anew, and nothing is remembered. ok is false when there are too many.
+// is made once more, and nothing is remembered. ok is false when there are too many.
 func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	all = map[string]bool{}
 	seen := map[string]bool{}

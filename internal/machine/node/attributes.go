@@ -19,8 +19,10 @@ import (
 // attributes are what Linux holds for a process besides memory, of which the emulated kernel knows
 // the value, so that system calls can change it back.
 type attributes struct {
+	// standIns are descriptors that keep their numbers from being given to files. Their own files
+	// are in the emulated kernel, so Linux has the same in the place of all of them.
 	standIns closeOnExec
-	files    closeOnExec // of host files
+	files    closeOnExec // descriptors of host files
 	actions  signal.Actions
 }
 
@@ -36,9 +38,7 @@ func attributesOf(p *kernel.Process) attributes {
 	return a
 }
 
-// closeOnExec says of descriptors whether exec closes them. Stand-ins
-// are those that Linux has only so that no file gets their numbers: their files are in the emulated
-// kernel, and all of them are alike.
+// closeOnExec says for each of some descriptors whether exec closes it.
 type closeOnExec map[int]bool
 
 // hostFilesOf lists the open host files of a process by descriptor.
@@ -53,21 +53,23 @@ func hostFilesOf(p *kernel.Process) map[int]*kernel.OpenFile {
 }
 
 // changeAttributes gives the process of a thread that stands in a call the wanted attributes.
-func changeAttributes(tr *tracee.Thread, has, wants attributes) {
+func (n *Node) changeAttributes(tr *tracee.Thread, has, wants attributes) {
 	changeDescriptors(tr, has, wants)
 	for s := range wants.actions {
 		if has.actions[s] != wants.actions[s] {
-			setAction(tr, s, wants.actions[s])
+			n.setAction(tr, s, wants.actions[s])
 		}
 	}
 }
 
-// setAction has Linux know the action of a signal. It writes to the scratch memory.
-func setAction(tr *tracee.Thread, s int, a signal.Action) {
+// setAction has Linux know the action of a signal. It writes to the scratch memory, which must be
+// cleared before the program runs.
+func (n *Node) setAction(tr *tracee.Thread, s int, a signal.Action) {
 	b := binary.LittleEndian.AppendUint64(nil, a.Handler)
 	for _, v := range []uint64{a.Flags, a.Restorer, uint64(a.Mask)} {
 		b = binary.LittleEndian.AppendUint64(b, v)
 	}
+	n.home.used = true
 	if e := tr.WriteMem(area.Scratch, b); e != 0 {
 		must(fmt.Errorf("thread %d: scratch memory: %w", tr.TID, e))
 	}

@@ -222,7 +222,7 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	must(err)
 	writePages(first, c.pages[i])
 	if n.cfg.Pages {
-		changeAttributes(first, c.forks.attributes[i], attributesOf(byTID[threads.first()].Proc))
+		n.changeAttributes(first, c.forks.attributes[i], attributesOf(byTID[threads.first()].Proc))
 	}
 	trs := []*tracee.Thread{first}
 	for range threads[1:] {

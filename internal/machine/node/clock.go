@@ -97,7 +97,7 @@ func (n *Node) lendClock(th *thread) {
 	n.home.clock.SetLimit(uint64(limit), room)
 }
 
-// resetReads begins to count clock reads anew.
+// resetReads begins again to count clock reads.
 func (n *Node) resetReads() {
 	n.home.clock.ResetReads()
 	n.step.trapped = 0

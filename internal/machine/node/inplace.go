@@ -367,7 +367,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 			must(p.follow[i].Written(m, nil))
 		}
 		wants := attributesOf(threads[c.threads[i].first()].Proc)
-		changeAttributes(proc.fork.tr, attributesOf(proc.threads[0].k.Proc), wants)
+		n.changeAttributes(proc.fork.tr, attributesOf(proc.threads[0].k.Proc), wants)
 	}
 	p.pages = slices.Clone(c.pages)
 	n.closeCarried()

@@ -75,7 +75,7 @@ var rooms = map[string][]string{
 	"following":        {"inplace.go"},
 	"home.spaces":      {"home.go", "process.go"},
 	"home.told":        {"apply.go", "asked.go"},
-	"home.used":        {"clock.go", "home.go", "machine.go"},
+	"home.used":        {"attributes.go", "clock.go", "home.go", "machine.go"},
 	"Node.held":        {"mapped.go"},
 	"Node.layout":      {"backing.go", "call.go", "inplace.go", "machine.go"},
 	"Node.paging":      {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go", "machine.go", "paging.go", "process.go"},

@@ -184,7 +184,7 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	blocked := th.SigMask().Has(int(sig))
 	if act.Handler != signal.Dfl && (blocked || act.Handler == signal.Ign) {
 		restore := th.tr.Borrow()
-		setAction(th.tr, int(sig), act) // all is as it was
+		n.setAction(th.tr, int(sig), act) // all is as it was
 		must(restore())
 	}
 	if blocked {

@@ -61,7 +61,7 @@ func expect(t *testing.T, what string, got, want []int) {
 const in = uint32(kernel.In)
 
 // TestTriggers: a level-triggered file is reported as long as an event holds, an edge-triggered one
-// once for each announcement, and a one-shot one until it is set anew.
+// once for each announcement, and a one-shot one until it is set again.
 func TestTriggers(t *testing.T) {
 	n, ep := newSet(t)
 	var level, edge, once source
@@ -80,7 +80,7 @@ func TestTriggers(t *testing.T) {
 	if e := ep.Modify(shot, 5, Event{in | oneShot, 5}); e != 0 {
 		t.Fatal(e)
 	}
-	expect(t, "set anew", reported(ep, 9), []int{3, 5})
+	expect(t, "set again", reported(ep, 9), []int{3, 5})
 	level.ready = 0
 	expect(t, "what holds no longer", reported(ep, 9), nil)
 	if ep.Ready() != 0 {

@@ -95,7 +95,7 @@ func TestPeriodic(t *testing.T) {
 	}
 }
 
-// TestStaleSignals: a signal of a timer that was set anew or deleted since is not delivered.
+// TestStaleSignals: a signal of a timer that was set again or deleted since is not delivered.
 func TestStaleSignals(t *testing.T) {
 	n, p, th := process()
 	it := New(p, unix.CLOCK_MONOTONIC, int(unix.SIGUSR1), nil, 0)
@@ -103,7 +103,7 @@ func TestStaleSignals(t *testing.T) {
 	at(n, 100)
 	it.Set(300, true, 0)
 	if info, ok := take(th, unix.SIGUSR1); ok {
-		t.Errorf("set anew: %+v", info)
+		t.Errorf("set again: %+v", info)
 	}
 	at(n, 300)
 	if _, ok := take(th, unix.SIGUSR1); !ok {
