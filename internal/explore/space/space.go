@@ -132,8 +132,8 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 		return t, fmt.Errorf("step %d (%s): %w", s.Steps, p.System.Names().Action(e.Action()), err)
 	}
 	s.Locals[e.Node] = t.To
-	if len(t.Effect.Packets) > 0 && t.Output.Cut == "" {
-		if what := p.System.Overfull(&s.State, e.Node); what != "" {
+	if len(t.Effect.Packets) > 0 {
+		if what := p.System.Overfull(&s.State, e.Node); what != "" && t.Output.Cut == "" {
 			return cutOff(t, what), nil
 		}
 	}

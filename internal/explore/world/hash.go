@@ -31,6 +31,7 @@ type Packet struct {
 	// What each step looks at comes first.
 	content hash.Hash // of all of it
 	flow    uint64    // of Flow
+	size    int64     // about how many bytes it takes while it is on its way
 	ariadne.Message
 	said hash.Hash // of all of it but when it was sent and as which one of its Flow
 }
@@ -43,7 +44,7 @@ func NewPacket(m *ariadne.Message) *Packet {
 	d := sha256.Sum256(b)
 	b, _ = m.Flow.AppendBinary(b[:0])
 	f := sha256.Sum256(b)
-	p := &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]),
+	p := &Packet{Message: *m, flow: binary.LittleEndian.Uint64(f[:]), size: int64(len(m.Data)) + inTransit,
 		said: hash.Hash{Hi: binary.LittleEndian.Uint64(d[:]), Lo: binary.LittleEndian.Uint64(d[8:])}}
 	p.content = p.said.Plus(hash.Of(uint64(m.Seq), uint64(m.Sent), 3))
 	return p

@@ -22,7 +22,7 @@ func init() {
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Expires() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && s.delayCost(f.Arrival, true) <= s.Delays && !y.tooLate(s, f.Arrival, true) {
+				if f.Expires() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && y.mayHoldBack(s, f.Arrival, true) {
 					events = append(events, Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}

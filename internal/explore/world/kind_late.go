@@ -67,7 +67,7 @@ func LateBy(a ariadne.Action) ariadne.Time {
 // not, since something else comes first, or delays what may not be delayed.
 func (y *System) Later(s *State, e *Event, at ariadne.Time) (later Event, ok bool) {
 	c, n := y.clock(s), &s.Nodes[e.Node]
-	if at <= max(e.At, n.Clock) || at > c.Horizon || at >= c.Start || at >= n.Timer() || s.delayCost(at, false) > s.Delays || y.tooLate(s, at, false) {
+	if at <= max(e.At, n.Clock) || at > c.Horizon || at >= c.Start || at >= n.Timer() || !y.mayHoldBack(s, at, false) {
 		return later, false
 	}
 	late := time.Duration(at - e.At)

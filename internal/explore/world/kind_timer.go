@@ -11,7 +11,7 @@ func init() {
 				if n.Deadline > c.Horizon || n.Deadline >= c.Start {
 					continue
 				}
-				if at := n.Timer(); at != ariadne.Never && s.delayCost(at, false) <= s.Delays && !y.tooLate(s, at, false) {
+				if at := n.Timer(); at != ariadne.Never && y.mayHoldBack(s, at, false) {
 					events = append(events, Event{})
 					e := &events[len(events)-1] // as with deliveries
 					e.At, e.Kind, e.Node = at, ariadne.ActFire, ariadne.NodeID(i)

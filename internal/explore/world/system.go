@@ -143,10 +143,10 @@ type NodeState struct {
 type Flying struct {
 	*Packet
 	Arrival ariadne.Time
-	Delayed bool // a timer has passed it
 	// Due is when it should have arrived, with Delayed.
-	Due  ariadne.Time
-	Head bool // no earlier message of its TCP direction is in flight
+	Due     ariadne.Time
+	Delayed bool // a timer has passed it
+	Head    bool // no earlier message of its TCP direction is in flight
 }
 
 // First is the state in which nothing is switched on yet.
@@ -276,7 +276,8 @@ func (s *State) land(i int) {
 
 // delayUntil holds back all that should have arrived by now.
 func (s *State) delayUntil(t ariadne.Time, ends bool) {
-	s.Delays -= s.delayCost(t, ends)
+	cost, _ := s.heldBack(t, ends)
+	s.Delays -= cost
 	for i := range s.Flight {
 		if f := &s.Flight[i]; s.passes(f, t, ends) {
 			s.sum.Sub(f.hash())
@@ -286,16 +287,28 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 	}
 }
 
-// delayCost is what it costs to fire a timer at t: the messages that would be
-// delayed for the first time and do not stand behind another.
-func (s *State) delayCost(t ariadne.Time, ends bool) int {
-	cost := 0
+// heldBack says what comes of holding messages back until t: what it costs, which is the messages
+// that are delayed for the first time and do not stand behind another, and how late the latest of
+// all is then.
+func (s *State) heldBack(t ariadne.Time, ends bool) (cost int, late ariadne.Time) {
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && f.Head && !f.Delayed && s.passes(f, t, ends) {
+		f := &s.Flight[i]
+		if f.Arrival > t || !s.passes(f, t, ends) {
+			continue
+		}
+		if f.Head && !f.Delayed {
 			cost++
 		}
+		late = max(late, t-f.due())
 	}
-	return cost
+	return cost, late
+}
+
+// mayHoldBack reports whether something may happen at t, as far as the messages go that it holds
+// back: there are delays left for them, and none comes later than the rules allow.
+func (y *System) mayHoldBack(s *State, t ariadne.Time, ends bool) bool {
+	cost, late := s.heldBack(t, ends)
+	return cost <= s.Delays && (y.rules.MaxDelay <= 0 || late <= ariadne.Time(y.rules.MaxDelay))
 }
 
 // due is when a message should arrive, or should have.
@@ -309,29 +322,14 @@ func (f *Flying) due() ariadne.Time {
 // Late is how much later a message arrives than it should.
 func (f *Flying) Late() ariadne.Time { return f.Arrival - f.due() }
 
-// lateness is how late the latest of the messages would be that what happens at t holds back.
-func (s *State) lateness(t ariadne.Time, ends bool) (late ariadne.Time) {
-	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Arrival <= t && s.passes(f, t, ends) {
-			late = max(late, t-f.due())
-		}
-	}
-	return late
-}
-
 // Lateness is how late a message would be at least after an event that holds some back; 0: it holds
 // back none.
 func (s *State) Lateness(e *Event) ariadne.Time {
 	if !KindOf(e.Kind).Overtakes {
 		return 0
 	}
-	return s.lateness(e.At, e.Kind == Expire)
-}
-
-// tooLate reports whether what happens at t would hold a message back for longer than the rules
-// allow.
-func (y *System) tooLate(s *State, t ariadne.Time, ends bool) bool {
-	return y.rules.MaxDelay > 0 && s.lateness(t, ends) > ariadne.Time(y.rules.MaxDelay)
+	_, late := s.heldBack(e.At, e.Kind == Expire)
+	return late
 }
 
 // passes reports whether what happens at t holds a message back. A connection's end (ends) does not

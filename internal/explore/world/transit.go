@@ -19,7 +19,7 @@ func (y *System) Overfull(s *State, id ariadne.NodeID) string {
 	sum := int64(0)
 	for i := range s.Flight {
 		if f := &s.Flight[i]; f.From == id {
-			sum += int64(len(f.Data)) + inTransit
+			sum += f.size
 		}
 	}
 	if sum <= most {

@@ -204,7 +204,7 @@ func (w *worker) watch(p *space.Path) {
 		w.living.watch(p)
 	}
 	by := p.Last().By
-	if by != nil && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
+	if by != nil && !w.readClock[by.From.Node] && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
 		w.readClock[by.From.Node] = true
 	}
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {

@@ -160,7 +160,7 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		c.asked = nil
 	}
 	f := p.Last()
-	if p.System().Faulty() && (len(c.kinds) > 0 || c.strike.some) {
+	if (len(c.kinds) > 0 || c.strike.some) && p.System().Faulty() {
 		c.moments.read(p)
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
 			j = c.strike.lasting(p, j)
