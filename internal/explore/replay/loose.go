@@ -27,7 +27,9 @@ import (
 // Connections are matched by their names while nothing new was seen, and then by their
 // order: the second one that a node opens to the same port is the same as in the trace.
 type Loose struct {
-	// Edited: the trace is of no execution, since deviations were left out of it (Without).
+	// Edited: the trace is of no execution, since deviations were left out of it (Without). Only
+	// what is late in it comes behind what is due later. All else comes when it is due, which may
+	// be sooner than in the trace.
 	Edited bool
 
 	names world.Names
@@ -226,7 +228,7 @@ func (l *Loose) choose(events []world.Event) (event, position int) {
 	best, pass := -1, true // whether a timer may pass all that is due before it
 	for i, a := range enabled {
 		p := positions[i]
-		if p != unknown && (best < 0 || p < positions[best]) && (pass || !overtakes(a)) {
+		if p != unknown && (best < 0 || p < positions[best]) && (pass || !overtakes(a) && (!l.Edited || optional(a))) {
 			best = i
 		}
 		pass = pass && l.yields(a, p)

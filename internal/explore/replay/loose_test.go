@@ -11,6 +11,32 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
+// followEdited is the trace of an execution that follows one from which something was left out.
+func followEdited(t *testing.T, programs []worldtest.Program, tr *trace.Trace) *trace.Trace {
+	t.Helper()
+	s, checks := newSpace(programs)
+	l := replay.NewLoose(s.System, tr)
+	l.Edited = true
+	got := &trace.Trace{}
+	e := search.Execution{Space: s, Checks: checks, Explorer: l, Limits: search.Limits{Steps: maxSteps},
+		Watch: func(s ariadne.Step) bool {
+			got.Steps = append(got.Steps, trace.NewStep(s))
+			l.Watch(s)
+			return true
+		}}
+	if _, err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func actions(tr *trace.Trace) (all []string) {
+	for _, s := range tr.Steps {
+		all = append(all, s.Action)
+	}
+	return all
+}
+
 // followLoosely returns the names of the actions taken, and the result.
 func followLoosely(t *testing.T, programs []worldtest.Program, tr *trace.Trace) ([]string, search.Result, *replay.Loose) {
 	t.Helper()
@@ -106,5 +132,49 @@ func TestLooseGoesOnToAnEnd(t *testing.T) {
 	tr.Steps[0].Action = "start nobody"
 	if l := replay.NewLoose(s.System, tr); l.Taken() != 0 {
 		t.Error("taken before it began")
+	}
+}
+
+// TestEditedFollowsTheWhole: a trace of which nothing was left out goes as it says, although it may
+// have been edited.
+func TestEditedFollowsTheWhole(t *testing.T) {
+	for name, programs := range systems() {
+		for i := range 60 {
+			tr, _ := record(t, programs(), i)
+			for _, n := range worldtest.Nodes(programs()...) {
+				tr.Programs = append(tr.Programs, trace.Program{Node: n.Name})
+			}
+			if got := followEdited(t, programs(), tr); !slices.Equal(actions(got), actions(tr)) {
+				t.Fatalf("%s, walk %d: %q\nwant:\n%q", name, i, actions(got), actions(tr))
+			}
+		}
+	}
+}
+
+// TestWithoutDeviationsIsNatural: where a trace has delivered all that was sent, it goes without its
+// deviations as the natural schedule does. What follows from a message that was late comes when it
+// is due then, and not where the trace has it.
+func TestWithoutDeviationsIsNatural(t *testing.T) {
+	programs := func() []worldtest.Program {
+		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Peer: 0, Count: 4}, &worldtest.Ping{Peer: 0, Count: 4}}
+	}
+	natural, _ := record(t, programs(), 0)
+	s, _ := newSpace(programs())
+	names := s.System.Names()
+	tried := 0
+	for i := range 60 {
+		tr, _ := record(t, programs(), i)
+		all := replay.Deviations(tr, names)
+		if len(all) == 0 {
+			continue
+		}
+		tried++
+		got := followEdited(t, programs(), replay.Without(tr, names, all, true))
+		if !slices.Equal(actions(got), actions(natural)) {
+			t.Errorf("walk %d, %d deviations: %q\nwant:\n%q", i, len(all), actions(got), actions(natural))
+		}
+	}
+	if tried < 10 {
+		t.Errorf("%d walks have deviations", tried)
 	}
 }

@@ -179,16 +179,15 @@ func arrival(a ariadne.Action) ariadne.Action {
 	return ariadne.Action{Kind: world.ArrivalKind(a.Flow.Proto), Node: a.Node, Flow: a.Flow, Seq: a.Seq}
 }
 
-// due is where among steps a step belongs by its time: before all that is due after it.
+// due is where among steps a step belongs by its time: before all that is due after it. Those may
+// stand before others that are late themselves, and so not due after it.
 func due(steps []trace.Step, s trace.Step, a ariadne.Action, n world.Names) int {
 	w := wanted{step: s, action: undisturbed(a)}
-	at := len(steps)
-	for at > 0 {
-		b, err := n.Parse(steps[at-1].Action)
-		if err != nil || !w.before(&wanted{step: steps[at-1], action: undisturbed(b)}) {
-			break
+	for at := range steps {
+		b, err := n.Parse(steps[at].Action)
+		if err == nil && w.before(&wanted{step: steps[at], action: undisturbed(b)}) {
+			return at
 		}
-		at--
 	}
-	return at
+	return len(steps)
 }

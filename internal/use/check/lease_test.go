@@ -18,14 +18,14 @@ import (
 
 // leaseSpec is a spec of the server of testdata/lease.c that learns in such a way what time it is,
 // and its client.
-func leaseSpec(t *testing.T, how, more string) *spec.Spec {
+func leaseSpec(t *testing.T, how, more string, nodes ...string) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("cc", "-O1", "-Wall", "-o", filepath.Join(dir, "lease"), "testdata/lease.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	path := filepath.Join(dir, "spec.yaml")
-	systemtest.Write(t, path, more+fmt.Sprintf("nodes:\n  - {name: server, address: 10.0.0.1, command: ./lease server %s}\n  - {name: client, command: ./lease client, client: true}\n", how))
+	systemtest.Write(t, path, more+fmt.Sprintf("nodes:\n  - {name: server, address: 10.0.0.1, command: ./lease server %s}\n  - {name: client, command: ./lease client, client: true}\n", how)+strings.Join(nodes, ""))
 	s, err := spec.Read(path)
 	if err != nil {
 		t.Fatal(err)

@@ -3,11 +3,16 @@
 package check_test
 
 import (
+	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
@@ -43,5 +48,43 @@ func TestProbeClocks(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestShrinkLate: of what random walks find by messages at other times, the request that comes when
+// the lease is over is needed, and nothing else. What is left replays, and cannot be shrunk.
+func TestShrinkLate(t *testing.T) {
+	shrunk := 0
+	for seed := range uint64(4) {
+		s := leaseSpec(t, "clock", fmt.Sprintf("seed: %d\nmax_delay: 15s\n", seed), "  - {name: other, command: ./lease client, client: true}\n")
+		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "walks", ProbeClocks: true}}
+		r, err := check.Check(t.Context(), s, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Violations) != 1 {
+			t.Fatalf("seed %d: %v, %q", seed, r.Outcome, r.Stopped)
+		}
+		v := r.Violations[0]
+		size, path := *v.Size, v.Trace
+		if v.Shrunk != nil {
+			shrunk++
+			size, path = v.Shrunk.To, v.Shrunk.Trace
+		}
+		tr, err := system.LoadTrace(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		late := slices.ContainsFunc(tr.Steps, func(s trace.Step) bool { return strings.HasPrefix(s.Action, "late ") })
+		if !late || size.Deviations != 1 || size.Faults != 0 {
+			t.Errorf("seed %d: %+v, with a message at another time: %v", seed, size, late)
+		}
+		again, err := run.Replay(t.Context(), nil, path, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+		if err != nil || again.Outcome != record.Violated || again.Mismatch != nil || again.Violations[0].Message != v.Message {
+			t.Errorf("seed %d: replayed: %+v, %v", seed, again, err)
+		}
+	}
+	if shrunk == 0 {
+		t.Error("none was shrunk")
 	}
 }
