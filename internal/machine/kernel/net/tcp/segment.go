@@ -64,7 +64,7 @@ func (c *Socket) sendRST() {
 	c.send(ariadne.RST, 0, nil)
 }
 
-// segment takes in a Socket segment, from this node or another.
+// segment takes in a segment, from this node or another.
 func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 	s.expire(n)
 	c := s.conns[inet.Pair{Local: m.Flow.Dst, Remote: m.Flow.Src}]

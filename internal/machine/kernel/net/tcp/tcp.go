@@ -29,7 +29,7 @@ const (
 	timeWaitTime = ariadne.Time(60 * time.Second)
 )
 
-// stack is Socket on a node.
+// stack is what a node has of TCP.
 type stack struct {
 	ports *inet.Ports
 	conns map[inet.Pair]*Socket // connected, connecting and TIME_WAIT
@@ -79,7 +79,7 @@ func (s *stack) flush(n *kernel.Node, c *Socket) {
 	inet.Emit(n, c.flow, m)
 }
 
-// Socket is a Socket socket: a listener, or one end of a connection.
+// Socket is a TCP socket: a listener, or one end of a connection.
 type Socket struct {
 	inet.Endpoint
 	state inet.State
@@ -126,7 +126,7 @@ type Socket struct {
 
 var _ = kernel.Kind[*Socket]()
 
-// New returns a fresh Socket socket.
+// New returns a fresh socket.
 func New(n *kernel.Node, domain int) *Socket {
 	c := &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem

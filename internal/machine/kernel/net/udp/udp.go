@@ -32,7 +32,7 @@ var memory = kernel.NewMemorySetting("net/ipv4/udp_mem", 0, math.MaxInt64, func(
 	return []int64{pages / 4 * 3, pages, pages / 4 * 3 * 2}
 })
 
-// Socket is a Socket socket.
+// Socket is a UDP socket.
 type Socket struct {
 	inet.Endpoint
 	shut  uint8
@@ -56,7 +56,7 @@ type datagram struct {
 	data     []byte
 }
 
-// stack is Socket on a node.
+// stack is what a node has of UDP.
 type stack struct {
 	ports  *inet.Ports
 	joined map[membership]int // how many sockets are members
@@ -76,7 +76,7 @@ func stackOf(n *kernel.Node) *stack {
 // Deliver takes in a datagram that another node sent.
 func Deliver(n *kernel.Node, m *ariadne.Message) { stackOf(n).datagram(n, m) }
 
-// New returns a fresh Socket socket.
+// New returns a fresh socket.
 func New(n *kernel.Node, domain int) *Socket {
 	return &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_DGRAM, unix.IPPROTO_UDP)}}
 }

@@ -56,7 +56,7 @@ func List(n *kernel.Node) []Entry {
 	return list
 }
 
-// open are the Socket sockets that some process has open, by age.
+// open are the Unix sockets that some process has open, by age.
 func open(n *kernel.Node) []*Socket {
 	found := map[uint64]*Socket{}
 	for _, pid := range n.PIDs() {

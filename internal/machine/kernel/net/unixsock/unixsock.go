@@ -116,7 +116,8 @@ func (s *Socket) Ready() kernel.Events {
 
 func (s *Socket) sendBuffer() int { return s.Opt(unix.SOL_SOCKET, unix.SO_SNDBUF) }
 
-func (s *Socket) writable() bool { return !s.listening && s.charged*4 <= s.sendBuffer() }
+// writable is unix_writable: Linux counts one more, since it counts from one.
+func (s *Socket) writable() bool { return !s.listening && (s.charged+1)*4 <= s.sendBuffer() }
 
 // blockedBy reports whether a datagram socket cannot send to x because x's queue
 // is full; if so s is told when there is room.
@@ -285,7 +286,7 @@ func (s *Socket) sendStream(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Err
 		if s.charged >= s.sendBuffer() {
 			break
 		}
-		n := min(len(m.Data)-sent, s.sendBuffer()/2-64, maxChunk)
+		n := min(len(m.Data)-sent, s.sendBuffer()/2-64, maxStreamPiece+maxStreamPages)
 		s.push(t, x, m, m.Data[sent:sent+n])
 		m.Rights = nil
 		sent += n
@@ -295,9 +296,6 @@ func (s *Socket) sendStream(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Err
 	}
 	return sent, 0
 }
-
-// maxChunk is the most bytes of a stream in one buffer.
-const maxChunk = 32768
 
 // Sends reports whether the sender's buffer has room for a packet.
 func (s *Socket) Sends() bool { return s.charged < s.sendBuffer() }
@@ -355,7 +353,7 @@ func (s *Socket) receiver(t *kernel.Thread, to []byte) (*Socket, kernel.Errno) {
 
 // push puts bytes into x's queue, with the rights and credentials of m.
 func (s *Socket) push(t *kernel.Thread, x *Socket, m *socket.OutMsg, data []byte) {
-	msg := message{from: s, data: append([]byte(nil), data...), charge: trueSize(len(data)),
+	msg := message{from: s, data: append([]byte(nil), data...), charge: s.charge(len(data)),
 		creds: kernel.Creds{PID: 0, UID: overflowID, GID: overflowID}, rights: slices.Clone(m.Rights)}
 	switch {
 	case m.Creds != nil:
@@ -375,19 +373,37 @@ func (s *Socket) push(t *kernel.Thread, x *Socket, m *socket.OutMsg, data []byte
 	x.Waiters.Notify(kernel.In | kernel.RdNorm)
 }
 
-// trueSize is what Linux charges for a buffer of n bytes: a power of two with
-// room for its own bookkeeping, or whole pages.
-func trueSize(n int) int {
-	const head, info, pageSize = 256, 320, 4096
-	if n+info > pageSize {
-		return (n+pageSize-1)/pageSize*pageSize + 3*head
+// Linux's buffers (struct sk_buff): a part in one piece behind the bookkeeping, and pages.
+const (
+	pageSize = 4096
+	headSize = 256 // sizeof(struct sk_buff), aligned
+	infoSize = 320 // sizeof(struct skb_shared_info), aligned
+	// maxPiece is the most bytes of a packet in one piece (SKB_MAX_ALLOC), and maxPages the most in
+	// pages (MAX_SKB_FRAGS).
+	maxPiece = 4*pageSize - infoSize
+	maxPages = 17 * pageSize
+	// maxStreamPiece is the most bytes of a stream in one piece (SKB_MAX_HEAD), and maxStreamPages
+	// the most in pages (UNIX_SKB_FRAGS_SZ).
+	maxStreamPiece = pageSize - infoSize
+	maxStreamPages = 8 * pageSize
+)
+
+// charge is what Linux charges the sender for a buffer of n bytes (skb->truesize), as
+// unix_stream_sendmsg and unix_dgram_sendmsg allocate it.
+func (s *Socket) charge(n int) int {
+	paged := min(toPages(max(n-maxPiece, 0)), maxPages)
+	if s.isStream() {
+		paged = min(n, toPages(max(n-maxStreamPiece, 0)))
 	}
-	size := 512
-	for size < n+info {
-		size *= 2
+	piece := 512 // kmalloc's sizes
+	for piece < n-paged+infoSize {
+		piece *= 2
 	}
-	return size + head
+	return piece + headSize + toPages(paged)
 }
+
+// toPages rounds a size up to whole pages.
+func toPages(n int) int { return (n + pageSize - 1) / pageSize * pageSize }
 
 // Recv implements Socket.
 func (s *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
