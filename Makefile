@@ -9,6 +9,7 @@
 #   suites     runs the test programs of DIR, a suite of system-call tests built elsewhere, natively and here
 #   bench      what things cost on this machine; writes bench.json and the table of docs/results/costs.md
 #   bench-short  some of it in ten minutes, without the table; OLD is another binary to compare with
+#   profile    renews cmd/ariadne/default.pgo, by which the compiler decides what it inlines
 #   figures    runs the searches of docs/results/figures.md on examples/paxos; writes docs/results/figures
 #   compat     runs the real programs of examples/; writes docs/results/compatibility.md
 #   bugs       looks for documented bugs of real programs; writes docs/results/bugs.md
@@ -26,7 +27,7 @@ GO ?= go
 # Pages that are generated are wrapped as all others are.
 WRAP = $(GO) run ./tools/prose -w docs
 
-.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short profile figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -61,6 +62,9 @@ bench: build
 bench-short: build
 	$(GO) build -o bin/bench ./tools/bench
 	bin/bench -short $(if $(OLD),-old $(OLD))
+
+profile: build
+	$(GO) run ./tools/profile
 
 figures: build
 	examples/paxos/fetch

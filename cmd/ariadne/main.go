@@ -28,8 +28,17 @@ import (
 func main() {
 	enoughMemory()
 	tuneCollector()
+	stop, err := startProfile()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "ariadne:", err)
+		os.Exit(statusUsage)
+	}
 	a := &app{out: os.Stdout, err: os.Stderr}
-	os.Exit(a.main(os.Args[1:]))
+	status := a.main(os.Args[1:])
+	if err := stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "ariadne:", err)
+	}
+	os.Exit(status)
 }
 
 // app is one invocation of the command line.
