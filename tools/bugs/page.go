@@ -32,6 +32,8 @@ on all processors, for %s at most, and ends at the first violation.
 - *beside it*: the same system and client with a version or a setting that does not have the bug.
   One seed searched it for as long as all seeds of the bug took together. It took at least %s, and no
   longer than one search may take.
+- *all explored*: every state within the bounds of the spec, with each event at the time at which
+  it happened.
 `
 
 const folder = "examples/bugs" // what the list's specs are relative to

@@ -34,6 +34,8 @@ at the first violation.
 - *without it*: the same program without the switch, under the same faults and sentence. It was
   searched for as long as all seeds took together, but at least %s and no longer than one search may
   take.
+- *all explored*: every state within the bounds of the spec, with each event at the time at which
+  it happened.
 `
 
 // writePapers returns the page of papers' bugs.

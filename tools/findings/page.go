@@ -32,6 +32,8 @@ is one ` + "`ariadne check SPEC --keep-going`" + ` with the default strategy and
 - *by design*: the program does not promise the property.
 - *patience*: a client gives up before the system has recovered.
 - *ours*: a defect of the spec or of Ariadne.
+- *all explored*: every state within the bounds of the spec, with each event at the time at which
+  it happened.
 
 Each violation was replayed, and came again unless the text says otherwise. So was the smaller
 execution to which it was shrunk. Of violations with the same explanation, one trace is in ` + "`" + traces + "`" + `; where the script ` + "`fetch`" + ` beside the spec has brought the same programs it can be followed step by step:

@@ -20,6 +20,8 @@ search is one ` + "`ariadne check SPEC --strategy X --seed N --time %s`" + ` on 
 - *executions*: paths that came to an end of the system.
 - *executed*: transitions made by living processes. *remembered*: those looked up. ` + "`random`" + ` runs
   whole executions and remembers nothing: all its steps are executed.
+- *all explored*: every state within the bounds of the spec, with each event at the time at which
+  it happened.
 `
 
 // writePage returns the whole page.
