@@ -18,6 +18,23 @@ type Exposure struct {
 	Ends      bool // it has no Values
 }
 
+// ExposureKey is the key of an exposure by some texts: the text itself, or several with a space
+// between them. Texts are in quotes where it would otherwise be open which is which, or whether
+// there is a key at all.
+func ExposureKey(texts []string) string {
+	quoted := func(text string) string {
+		if text == "" || len(texts) > 1 && strings.ContainsAny(text, " \"") {
+			return strconv.Quote(text)
+		}
+		return text
+	}
+	all := make([]string, len(texts))
+	for i, text := range texts {
+		all[i] = quoted(text)
+	}
+	return strings.Join(all, " ")
+}
+
 // Shown is an exposure of a step: a program has told it on /dev/ariadne, or it was read in the
 // node.
 type Shown struct {

@@ -106,3 +106,17 @@ func TestDigestsAreOverRecords(t *testing.T) {
 		t.Error("the order is not in it")
 	}
 }
+
+func TestExposureKey(t *testing.T) {
+	for _, c := range []struct {
+		texts []string
+		want  string
+	}{
+		{nil, ""}, {[]string{"a b"}, "a b"}, {[]string{""}, `""`}, {[]string{"a", "b"}, "a b"}, {[]string{"a b", "c"}, `"a b" c`},
+		{[]string{"a", "b c"}, `a "b c"`}, {[]string{"", "x"}, `"" x`}, {[]string{`"`, "x"}, `"\"" x`},
+	} {
+		if got := ariadne.ExposureKey(c.texts); got != c.want {
+			t.Errorf("%q: %s, not %s", c.texts, got, c.want)
+		}
+	}
+}

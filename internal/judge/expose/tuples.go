@@ -144,21 +144,8 @@ func key(groups []string, of []int) string {
 	return Key(texts)
 }
 
-// Key is the key of a tuple: a text, or several with a space between them, in quotes where that
-// would leave open which is which.
-func Key(texts []string) string {
-	if len(texts) == 1 {
-		return texts[0]
-	}
-	var all []string
-	for _, text := range texts {
-		if text == "" || strings.ContainsAny(text, " \"") {
-			text = strconv.Quote(text)
-		}
-		all = append(all, text)
-	}
-	return strings.Join(all, " ")
-}
+// Key is the key of a tuple by some texts.
+func Key(texts []string) string { return ariadne.ExposureKey(texts) }
 
 // told is what an exposure changes.
 func told(e *ariadne.Exposure) Change {

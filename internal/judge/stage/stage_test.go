@@ -123,7 +123,7 @@ func TestStages(t *testing.T) {
 				}
 				var want []string
 				for _, k := range slices.Sorted(maps.Keys(per)) {
-					want = append(want, fmt.Sprintf("per(sum=%d) of %s", per[k], k))
+					want = append(want, fmt.Sprintf("per(sum=%d) of %s", per[k], expose.Key([]string{k})))
 				}
 				var texts []string
 				for i := range got {

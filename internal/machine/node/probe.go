@@ -184,7 +184,8 @@ func (n *Node) exposeAtBreak(th *thread, b *kernel.Break) {
 		q := &n.probing.probes[site.Query]
 		switch {
 		case q.Ends:
-			n.k.Expose(th.k.Proc.PID, ariadne.Exposure{Name: q.Name, Ends: true})
+			key := ariadne.ExposureKey(site.Read(stopped{th}, b.Addr-site.Addr))
+			n.k.Expose(th.k.Proc.PID, ariadne.Exposure{Name: q.Name, Key: key, Ends: true})
 		case q.Returns:
 			n.followCall(th, i, site, b.Addr-site.Addr)
 		default:

@@ -55,6 +55,7 @@ type exposeText struct {
 	variable                text
 	returns                 bool
 	names, values           []string // of fields, and what they are of the function's parameters
+	untilNames, untilValues []text   // likewise, of the key and of untilFunction
 }
 
 // propertyText is what must hold, as written.
@@ -100,8 +101,14 @@ var exposeFields = []field[exposeText]{
 				e.names, e.values = append(e.names, name.string), append(e.values, r.text(v).string)
 			})
 		}},
-	{"until_function", "With function: a function that ends all tuples of the name at its node when it is called.", schema{"type": "string"},
+	{"until_function", "With function: a function that ends all tuples of the name at its node when it is called, or, with until_fields, one of them.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.untilFunction = r.text(v) }},
+	{"until_fields", "With until_function: the fields of the key, as expressions of that function's parameters. A call ends the tuple with this key, and no other one.", schema{"type": "object", "additionalProperties": schema{"type": "string"}},
+		func(r *reader, e *exposeText, v *yaml.Node) {
+			r.each(e.where+": until_fields", v, func(name text, v *yaml.Node) {
+				e.untilNames, e.untilValues = append(e.untilNames, name), append(e.untilValues, r.text(v))
+			})
+		}},
 	flagField("stays", "Whether the tuple stays when its node crashes, as a promise of the node does; default false.", func(e *exposeText) *bool { return &e.stays }),
 }
 
@@ -243,6 +250,8 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 			r.fail(name.line, "%s: one of line, file, command, function and variable is needed; until goes with line", e.where)
 		case !byFunction && (e.names != nil && !byVariable || e.untilFunction.line > 0 || e.returns):
 			r.fail(name.line, "%s: function is missing", e.where)
+		case e.untilNames != nil && e.untilFunction.line == 0:
+			r.fail(e.untilNames[0].line, "%s: until_function is missing", e.where)
 		case !byFile && !byCommand && e.match != nil:
 			r.fail(name.line, "%s: file or command is missing", e.where)
 		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
@@ -434,7 +443,7 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, w.variable, w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, texts(w.untilNames), texts(w.untilValues), w.variable, w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
 	}
 	for _, t := range p.Stages {
 		fmt.Fprintf(h, "%q %q %q %q %q\n", t.Name, t.Of, t.Key, t.Execute, t.Change)
@@ -504,11 +513,12 @@ func texts(all []text) string {
 type Probe struct {
 	Name     string
 	Function string
-	Variable string           // in its place
-	Values   []string         // expressions of its parameters, or of it
-	Returns  bool             // it exposes when it returns, and not when it is called
-	Ends     bool             // it ends the tuples of the name
-	Nodes    []ariadne.NodeID // nil: all
+	Variable string   // in its place
+	Values   []string // expressions of its parameters, or of it
+	Returns  bool     // it exposes when it returns, and not when it is called
+	// it ends the tuple whose key is Values, or, without these, all of the name
+	Ends  bool
+	Nodes []ariadne.NodeID // nil: all
 }
 
 // What names it.
@@ -583,10 +593,33 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 		s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %q %v %v", w.name, c.Args, w.match, src.Nodes))
 		return
 	case w.untilFunction.string != "":
-		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Ends: true, Nodes: src.Nodes})
+		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Values: r.untilKey(w), Ends: true, Nodes: src.Nodes})
 	}
 	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Variable: w.variable.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
 	// Unlike lines, which programs write in any case, these change what nodes are known to have
 	// done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))
+}
+
+// untilKey are the expressions of the key of the tuple that a call of untilFunction ends, in the
+// order of the key; nil: it ends all tuples of the name.
+func (r *reader) untilKey(w *exposeText) []string {
+	if w.untilNames == nil {
+		return nil
+	}
+	for _, name := range w.untilNames {
+		if !slices.ContainsFunc(w.key, func(k text) bool { return k.string == name.string }) {
+			r.fail(name.line, "%s: until_fields: %s is no field of the key", w.where, name.string)
+		}
+	}
+	var all []string
+	for _, k := range w.key {
+		at := slices.IndexFunc(w.untilNames, func(t text) bool { return t.string == k.string })
+		if at < 0 {
+			r.fail(w.untilNames[0].line, "%s: until_fields: %s is missing, which is in the key", w.where, k.string)
+			return nil
+		}
+		all = append(all, w.untilValues[at].string)
+	}
+	return all
 }

@@ -212,7 +212,7 @@ type Probe struct {
 	Variable string   // in its place
 	Values   []string // expressions of its parameters, or of it
 	Returns  bool     // it exposes when it returns, and not when it is called
-	Ends     bool     // it ends the tuples of the name
+	Ends     bool     // it ends the tuple whose key is Values, or, without these, all of the name
 	Ignored  bool     // it counts at other machines alone
 }
 
