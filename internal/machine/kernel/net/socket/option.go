@@ -1,8 +1,10 @@
 package socket
 
 import (
+	"cmp"
 	"maps"
 	"math"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 
@@ -161,17 +163,36 @@ func (o optSpec) has(s *Sock) bool {
 	return (!o.inet || isInet) && (!o.inet6 || s.Domain == unix.AF_INET6) && (!o.tcp || isInet && s.Type == unix.SOCK_STREAM) && (!o.udp || isInet && s.Type == unix.SOCK_DGRAM)
 }
 
+// option is an integer option that was set. A socket has few of them, so that to look through them
+// takes less than a map does: each step asks several times of each connection.
+type option struct {
+	optKey
+	value int32
+}
+
+func (o option) compare(k optKey) int {
+	return cmp.Or(cmp.Compare(o.level, k.level), cmp.Compare(o.name, k.name))
+}
+
 // Opt returns the value of an integer option.
 func (s *Sock) Opt(level, name int) int {
-	k := optKey{level, name}
-	if v, ok := s.opts[k]; ok {
-		return int(v)
+	for i := range s.opts {
+		if o := &s.opts[i]; o.name == name && o.level == level {
+			return int(o.value)
+		}
 	}
-	return int(intOptions[k].dflt)
+	return int(intOptions[optKey{level, name}].dflt)
 }
 
 // SetOpt sets an integer option, without asking whether the program could.
-func (s *Sock) SetOpt(level, name, v int) { s.opts[optKey{level, name}] = int32(v) }
+func (s *Sock) SetOpt(level, name, v int) {
+	k := optKey{level, name}
+	i, found := slices.BinarySearchFunc(s.opts, k, option.compare)
+	if !found {
+		s.opts = slices.Insert(s.opts, i, option{optKey: k})
+	}
+	s.opts[i].value = int32(v)
+}
 
 // HasIntOption reports whether the socket has an option kept as an integer.
 func (s *Sock) HasIntOption(level, name int) bool {
@@ -200,8 +221,7 @@ func (s *Sock) IntOption(level, name int) (int, kernel.Errno) {
 
 // SetIntOption is setsockopt(2) for the options kept as integers.
 func (s *Sock) SetIntOption(level, name, v int) kernel.Errno {
-	k := optKey{level, name}
-	spec := intOptions[k]
+	spec := intOptions[optKey{level, name}]
 	if !s.HasIntOption(level, name) || spec.kind == optReadOnly {
 		return unix.ENOPROTOOPT
 	}
@@ -230,7 +250,7 @@ func (s *Sock) SetIntOption(level, name, v int) kernel.Errno {
 		}
 		v = max(min(v, maxBuffer)*2, low)
 	}
-	s.opts[k] = int32(v)
+	s.SetOpt(level, name, v)
 	return 0
 }
 
@@ -371,7 +391,7 @@ func (s *Sock) KeptOption(level, name int) ([]byte, bool) {
 
 // inherit takes over the options of a listener, as an accepted socket does.
 func (s *Sock) Inherit(from *Sock) {
-	s.opts, s.others = maps.Clone(from.opts), maps.Clone(from.others)
+	s.opts, s.others = slices.Clone(from.opts), maps.Clone(from.others)
 	s.RecvTimeout, s.SendTimeout = from.RecvTimeout, from.SendTimeout
 	s.Linger, s.LingerOn, s.UID = from.Linger, from.LingerOn, from.UID
 }

@@ -118,7 +118,7 @@ type Sock struct {
 
 	Err     kernel.Errno // SO_ERROR
 	Waiters kernel.Queue
-	opts    map[optKey]int32
+	opts    []option          // integer options that were set, in order
 	others  map[optKey][]byte // options without effect
 	HasPort bool              // of TCP and UDP: stands in the port table under local's port
 }
@@ -126,12 +126,11 @@ type Sock struct {
 type optKey struct{ level, name int }
 
 func New(n *kernel.Node, domain, typ, proto int) Sock {
-	opts := map[optKey]int32{}
+	s := Sock{Node: n, Domain: domain, Type: typ, Protocol: proto, ID: n.Sequence(), others: map[optKey][]byte{}}
 	if domain == unix.AF_INET6 {
-		opts[optKey{unix.IPPROTO_IP, unix.IP_MULTICAST_ALL}] = 0 // set only for IPv4's own
+		s.SetOpt(unix.IPPROTO_IP, unix.IP_MULTICAST_ALL, 0) // set only for IPv4's own
 	}
-	return Sock{Node: n, Domain: domain, Type: typ, Protocol: proto, ID: n.Sequence(),
-		opts: opts, others: map[optKey][]byte{}}
+	return s
 }
 
 // Base implements Socket.

@@ -23,20 +23,31 @@ const firstTry = 400 * time.Millisecond
 // their own, by flow; nil: as when they were asked for last.
 func Limits(n *kernel.Node) *[]ariadne.Limit {
 	s := stackOf(n)
+	changed, limits := false, 0
+	for _, c := range s.conns {
+		l := c.limit()
+		if l == (ariadne.Limit{Flow: l.Flow}) {
+			l = ariadne.Limit{}
+		} else {
+			limits++
+		}
+		if l != c.told {
+			c.told, changed = l, true
+		}
+	}
+	if !changed && limits == s.limits {
+		return nil
+	}
+	s.limits = limits
 	var all []ariadne.Limit
 	for _, c := range s.conns {
-		if l := c.limit(); l != (ariadne.Limit{Flow: l.Flow}) {
-			all = append(all, l)
+		if c.told != (ariadne.Limit{}) {
+			all = append(all, c.told)
 		}
 	}
 	slices.SortFunc(all, func(a, b ariadne.Limit) int {
 		return cmp.Or(a.Flow.Src.Compare(b.Flow.Src), a.Flow.Dst.Compare(b.Flow.Dst))
 	})
-	if slices.Equal(all, s.limits) {
-		return nil
-	}
-	s.limits = all
-	all = slices.Clone(all)
 	return &all
 }
 

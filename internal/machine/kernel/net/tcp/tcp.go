@@ -38,7 +38,7 @@ type stack struct {
 	// first to end first. They take no timer, lest the search see one: whoever
 	// looks after the end finds the entry gone.
 	waiting []*Socket
-	limits  []ariadne.Limit // as they were told last
+	limits  int // how many connections have told one (Socket.told)
 	// held is how many bytes connections hold, starved are those that wait for others to hold less
 	// (memory.go).
 	held    int
@@ -106,6 +106,8 @@ type Socket struct {
 	// Receiving.
 	in       []byte
 	consumed int // bytes read since the peer was last told
+
+	told ariadne.Limit // what limit was when it was asked for last
 
 	held int // of stack.held
 

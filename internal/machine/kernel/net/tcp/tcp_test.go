@@ -3,7 +3,9 @@ package tcp
 import (
 	"bytes"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
@@ -305,4 +307,47 @@ func TestBacklog(t *testing.T) {
 		n.FireTimer(tm)
 		p.settle()
 	}
+}
+
+// TestLimits: a change of how long a connection lets nothing get through is told once.
+func TestLimits(t *testing.T) {
+	p := newPair(t)
+	ends := p.connected()
+	n := p.nodes[0]
+	told := func(what string, want ...ariadne.Limit) {
+		t.Helper()
+		got := Limits(n)
+		switch {
+		case got == nil:
+			t.Fatalf("%s: nothing is told", what)
+		case !slices.Equal(*got, want):
+			t.Fatalf("%s: %v, not %v", what, *got, want)
+		case Limits(n) != nil:
+			t.Fatalf("%s: it is told again", what)
+		}
+	}
+	if got := Limits(n); got != nil {
+		t.Fatalf("a connection without a limit: %v", *got)
+	}
+	set := func(level, name, v int) {
+		t.Helper()
+		if e := ends[0].SetIntOption(level, name, v); e != 0 {
+			t.Fatal(e)
+		}
+	}
+	flow := ends[0].flowOut()
+	set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
+	told("defaults of keep-alive", ariadne.Limit{Flow: flow, Idle: (7200 + 9*75) * time.Second, First: 7200 * time.Second, Every: 75 * time.Second})
+	set(unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 10)
+	set(unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 5)
+	set(unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2)
+	told("its options", ariadne.Limit{Flow: flow, Idle: 20 * time.Second, First: 10 * time.Second, Every: 5 * time.Second})
+	set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0)
+	set(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 3000)
+	told("the user's timeout", ariadne.Limit{Flow: flow, Data: firstTry + 3*time.Second})
+	if got := Limits(p.nodes[1]); got != nil {
+		t.Fatalf("the other end has a limit: %v", *got)
+	}
+	ends[0].Release(n)
+	told("a closed connection")
 }
