@@ -22,7 +22,8 @@ This page lists violations of ready-made properties that searches of real progra
 
 The searches use [ready-made properties](../guides/properties.md#ready-made). Two clients write and
 read one register, which must be linearizable and keep acknowledged writes. A term has one leader.
-Nodes that come back serve again. Clients are answered in the end. Programs do not die. Each search
+Nodes that come back serve again. Clients are answered in the end. Programs do not die. Berkeley DB's
+example has no clients: there, each generation has at most one master, and in the end there is one. Each search
 is one ` + "`ariadne check SPEC --keep-going`" + ` with the default strategy and the spec's faults.
 
 - *time*: how long the search took, and with how many workers.
