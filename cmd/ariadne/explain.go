@@ -77,7 +77,7 @@ func printExplanation(w io.Writer, sty report.Style, x *explain.Explanation) {
 	printf("%s\n", sty.Head(fmt.Sprintf("%12s %5s   %-*s  %s", "time", "step", placeWidth(x), "node", "what")))
 	for i := range x.Story {
 		m := &x.Story[i]
-		printf("%s\n", sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), placeOf(&m.Event), textOf(&m.Event))))
+		printf("%s\n", sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), m.Place(), textOf(&m.Event))))
 	}
 	printNeeds(w, sty, x)
 	printLosses(w, sty, x)
@@ -105,21 +105,10 @@ func marks(m *explain.Moment) string {
 	return " "
 }
 
-// placeOf says where a step happened.
-func placeOf(e *causal.Event) string {
-	switch {
-	case e.Node == "":
-		return "network"
-	case e.From != "":
-		return e.From + " -> " + e.Node
-	}
-	return e.Node
-}
-
 func placeWidth(x *explain.Explanation) int {
 	width := len("network")
 	for i := range x.Story {
-		width = max(width, len([]rune(placeOf(&x.Story[i].Event))))
+		width = max(width, len([]rune(x.Story[i].Place())))
 	}
 	return width
 }
@@ -275,7 +264,7 @@ func besideCell(events []causal.Event, i int) string {
 		return ""
 	}
 	e := &events[i]
-	text := fmt.Sprintf("%5d %s  %s", e.Step, placeOf(e), e.Text)
+	text := fmt.Sprintf("%5d %s  %s", e.Step, e.Place(), e.Text)
 	if len(e.Outcomes) > 0 {
 		text += " | " + chosen(e.Outcomes)[0].Text
 	}

@@ -12,6 +12,7 @@
 package trace
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -112,3 +113,6 @@ type Violation struct {
 	At      ariadne.Time `json:"at_ns"`
 	Message string       `json:"message"`
 }
+
+// Begins reports whether b begins as a trace does, of any version of the format.
+func Begins(b []byte) bool { return bytes.HasPrefix(b, []byte(magicWords)) }

@@ -29,6 +29,17 @@ type Event struct {
 	Outcomes []Outcome     `json:"outcomes,omitempty"`
 }
 
+// Place says where a step happened, as in "n1" or, with a message, "n1 -> n2".
+func (e *Event) Place() string {
+	switch {
+	case e.Node == "":
+		return "network"
+	case e.From != "":
+		return e.From + " -> " + e.Node
+	}
+	return e.Node
+}
+
 // EventKind says what a step is.
 type EventKind string
 

@@ -14,12 +14,16 @@ import (
 
 // Node is what can be said of a node where the session stands.
 type Node struct {
-	Name     string            `json:"name"`
-	Started  bool              `json:"started"`
-	Done     bool              `json:"done"`  // no process is left
-	Ended    bool              `json:"ended"` // none of its commands is left
-	Clock    ariadne.Time      `json:"clock_ns"`
-	Deadline ariadne.Time      `json:"-"`     // of its next timer, or Never
+	Name     string       `json:"name"`
+	Started  bool         `json:"started"`
+	Done     bool         `json:"done"`  // no process is left
+	Ended    bool         `json:"ended"` // none of its commands is left
+	Clock    ariadne.Time `json:"clock_ns"`
+	Deadline ariadne.Time `json:"-"` // of its next timer, or Never
+	// Down is what a fault has done to it since its commands were run last, or Paused, and Back is
+	// when its commands are run next or the pause ends, or Never.
+	Down     ariadne.Down      `json:"-"`
+	Back     ariadne.Time      `json:"-"`
 	Steps    int               `json:"steps"` // of its own
 	Logs     []ariadne.LogLine `json:"-"`
 	Refusals []ariadne.Refusal `json:"refusals,omitempty"`

@@ -25,6 +25,9 @@ type Options struct {
 	// Checkpoints is how many frozen nodes are kept at most; 0: 1000. With fewer, going back
 	// takes longer.
 	Checkpoints int
+	// Every is how many inputs of a node lie between two of its checkpoints on the first way; 0:
+	// the more, the less often the session goes back.
+	Every int
 	// Force opens a trace although programs or spec differ from what they were.
 	Force bool
 }
@@ -67,7 +70,7 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 	if err != nil {
 		return nil, err
 	}
-	limits := memo.Limits{Checkpoints: o.Checkpoints, Bytes: bytes / 4}
+	limits := memo.Limits{Checkpoints: o.Checkpoints, Bytes: bytes / 4, Every: o.Every}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}

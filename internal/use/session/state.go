@@ -114,7 +114,11 @@ func (s *Session) state(busy string) *State {
 	f := s.path.Last()
 	for i := range f.State.Nodes {
 		w := &f.State.Nodes[i]
-		now.nodes = append(now.nodes, Node{Name: s.system.Spec.Nodes[i].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline})
+		n := Node{Name: s.system.Spec.Nodes[i].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline, Down: w.Down, Back: w.Start}
+		if w.Awake != 0 {
+			n.Down, n.Back = ariadne.Paused, w.Awake
+		}
+		now.nodes = append(now.nodes, n)
 	}
 	for i := range f.State.Flight {
 		if m := &f.State.Flight[i]; m.Flow.Proto != ariadne.Expiry {

@@ -1,0 +1,432 @@
+package debug
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+)
+
+// command is what a user may type.
+type command struct {
+	names string // separated by blanks, the long one first
+	args  string // as help shows them
+	doc   string
+	more  string // further lines of its own help
+	run   func(d *Debugger, args string) (string, error)
+}
+
+// conditionHelp says what a WHAT may be.
+const conditionHelp = `WHAT is one of these:
+  node NAME      a step of a node
+  kind KIND      start, message, timer, fault or event
+  text REGEX     a step whose line in the list matches
+  line REGEX     a step in which a program writes a line that matches
+  exposed REGEX  a step that changes an exposed value, as in "term = 2", that matches`
+
+// commands are all, in the order of their help.
+var commands []command
+
+func init() {
+	commands = []command{
+		{"help h ?", "[COMMAND]", "say what commands there are, or what one does", "", (*Debugger).help},
+		{"where w", "", "say where you stand", "", (*Debugger).where},
+		{"list l", "[FROM-TO | all | WHAT]", "list the steps around here, some steps, or those of a kind", conditionHelp, (*Debugger).list},
+		{"goto g", "PLACE", "go behind a step", `PLACE is one of these:
+  41             the step of this number; 0 is before all steps
+  1.5s           the last step up to a virtual time
+  start, end     the beginning, or the last known step
+  violation      the step that shows the violation
+  line REGEX     the first step in which a program writes a line that matches`, (*Debugger).gotoPlace},
+		{"next n", "[COUNT | WHAT]", "go on: one step, some steps, or up to a step of a kind",
+			"Behind the last known step, next takes what comes first in time.\n" + conditionHelp, (*Debugger).next},
+		{"back b", "[COUNT | WHAT]", "go back: one step, some steps, or up to a step of a kind", conditionHelp, (*Debugger).back},
+		{"step s", "[NUMBER]", "show all of a step: what it delivers, and what comes of it", "", (*Debugger).showStep},
+		{"node", "NAME", "show a node: its exposed values, last lines, threads, sockets, timers", "", (*Debugger).showNode},
+		{"nodes", "", "show all nodes, a line each", "", (*Debugger).showNodes},
+		{"exposed x", "[NAME]", "show the values that nodes, or one node, expose", "", (*Debugger).showExposed},
+		{"lines", "NAME [COUNT]", "show the last lines that a node has written (10)", "", (*Debugger).showLines},
+		{"threads t", "NAME", "show a node's threads, and the call in which each waits", "", (*Debugger).showThreads},
+		{"sockets", "NAME", "show a node's sockets, and what is queued in each", "", (*Debugger).showSockets},
+		{"open", "NAME", "show all open files of a node's processes", "", (*Debugger).showOpen},
+		{"timers", "NAME", "show a node's timers", "", (*Debugger).showTimers},
+		{"files", "NAME", "show a node's own files", "", (*Debugger).showFiles},
+		{"flight f", "", "show the messages that are under way", "", (*Debugger).showFlight},
+		{"diff d", "NAME STEP [STEP]", "show in what a node differs between two steps, or a step and here", "", (*Debugger).diff},
+		{"digest", "NAME", "name the state of a node, with memory and registers: the same at each visit", "", (*Debugger).showDigest},
+		{"choices c", "", "list what can happen here", "", (*Debugger).choices},
+		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "", (*Debugger).choose},
+		{"run r", "[COUNT]", "go to the end, at most so many steps, always with what comes first in time", "", (*Debugger).run},
+		{"keep k", "NAME", "keep this place as a branch", "", (*Debugger).keepBranch},
+		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},
+		{"branches", "", "list the branches", "", (*Debugger).branches},
+	}
+}
+
+// ErrQuit is the error of the command that ends the debugger.
+var ErrQuit = errors.New("quit")
+
+// Execute executes a line, and returns the answer. Empty lines and those that begin with # have
+// none.
+func (d *Debugger) Execute(line string) (string, error) {
+	line = strings.TrimSpace(line)
+	if line == "" || line[0] == '#' {
+		return "", nil
+	}
+	word, args, _ := strings.Cut(line, " ")
+	if word == "quit" || word == "q" || word == "exit" {
+		return "", ErrQuit
+	}
+	c, err := find(word)
+	if err != nil {
+		return "", err
+	}
+	args = strings.TrimSpace(args)
+	if c.args == "" && args != "" {
+		return "", fmt.Errorf("%s takes no argument, but there is %q", c.name(), args)
+	}
+	if args == "" && c.args != "" && c.args[0] != '[' {
+		return "", fmt.Errorf("%s wants %s", c.name(), c.args)
+	}
+	return c.run(d, args)
+}
+
+// name is the long one.
+func (c *command) name() string {
+	name, _, _ := strings.Cut(c.names, " ")
+	return name
+}
+
+func find(word string) (*command, error) {
+	for i := range commands {
+		if slices.Contains(strings.Fields(commands[i].names), word) {
+			return &commands[i], nil
+		}
+	}
+	return nil, fmt.Errorf("no command is called %q: help lists all", word)
+}
+
+// help lists the commands, or says what one does.
+func (d *Debugger) help(args string) (string, error) {
+	if args != "" {
+		c, err := find(args)
+		if err != nil {
+			return "", err
+		}
+		names := strings.Fields(c.names)
+		text := strings.TrimSpace(c.name()+" "+c.args) + "\n  " + c.doc + "\n"
+		if len(names) > 1 {
+			text += "  short: " + strings.Join(names[1:], ", ") + "\n"
+		}
+		if c.more != "" {
+			text += c.more + "\n"
+		}
+		return text, nil
+	}
+	var b strings.Builder
+	for i := range commands {
+		c := &commands[i]
+		names := strings.Fields(c.names)
+		short := ""
+		if len(names) > 1 {
+			short = names[1]
+		}
+		fmt.Fprintf(&b, "%2s %-32s %s\n", short, strings.TrimSpace(c.name()+" "+c.args), c.doc)
+	}
+	fmt.Fprintf(&b, "%2s %-32s %s\n", "q", "quit", "end")
+	return b.String(), nil
+}
+
+// where says where the debugger stands.
+func (d *Debugger) where(string) (string, error) { return d.Position() + "\n", nil }
+
+// Position says in a line where the debugger stands.
+func (d *Debugger) Position() string {
+	n := d.Step()
+	text := fmt.Sprintf("step %d of %d", n, len(d.known))
+	if d.branch != "" && d.branch != traceName {
+		text += " on " + d.branch
+	}
+	if n == 0 {
+		text += ": nothing has happened yet"
+	} else {
+		e := &d.Events()[n-1]
+		text += fmt.Sprintf(", %v: %s", e.At, Line(e))
+	}
+	if end, v := d.session.End(); v != nil {
+		text += "\nthe execution ends here with a violation: " + v.Message
+	} else if end != "" {
+		text += "\nthe execution ends here: " + end
+	}
+	return text
+}
+
+// Line is a step without its number and time.
+func Line(e *causal.Event) string {
+	text := e.Place() + "  " + abridge(e.Text, 120)
+	if e.Late > 0 && e.Kind == causal.Delivered {
+		text += fmt.Sprintf(" (%v late)", e.Late.Round(time.Microsecond))
+	}
+	some := e.Outcomes[max(0, len(e.Outcomes)-mostOutcomes):]
+	if n := len(e.Outcomes) - len(some); n > 0 {
+		text += fmt.Sprintf("  | %d more", n)
+	}
+	for _, o := range some {
+		text += "  | " + abridge(o.Text, 80)
+	}
+	return printable(text)
+}
+
+// mostOutcomes is how many outcomes of a step its line has: the last, which say most.
+const mostOutcomes = 3
+
+// printable is a text without control characters.
+func printable(text string) string { return report.Style{}.Line(text) }
+
+// abridge cuts a text to so many characters.
+func abridge(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
+}
+
+// around is how many steps a list has before and behind the place where one stands.
+const around = 8
+
+func (d *Debugger) list(args string) (string, error) {
+	events, n := d.Events(), d.Step()
+	from, to := max(1, n-around), min(len(events), n+around)
+	all := func(*causal.Event) bool { return true }
+	if a, b, ok := strings.Cut(args, "-"); ok && isNumber(a) && isNumber(b) {
+		from, _ = strconv.Atoi(a)
+		to, _ = strconv.Atoi(b)
+		from, to = max(from, 1), min(to, len(events))
+	} else if args != "" {
+		from, to = 1, len(events)
+		if args != "all" {
+			var err error
+			if all, err = d.condition(args); err != nil {
+				return "", err
+			}
+		}
+	}
+	var b strings.Builder
+	if n == 0 && from == 1 && args == "" {
+		b.WriteString("> before all steps\n")
+	}
+	for i := from; i <= to; i++ {
+		if e := &events[i-1]; all(e) {
+			b.WriteString(d.Row(e) + "\n")
+		}
+	}
+	if b.Len() == 0 {
+		return "no step matches\n", nil
+	}
+	return b.String(), nil
+}
+
+// Row is a step in a list of them.
+func (d *Debugger) Row(e *causal.Event) string {
+	mark := " "
+	if e.Step == d.Step() {
+		mark = ">"
+	}
+	return fmt.Sprintf("%s%5d %12v  %s", mark, e.Step, e.At, Line(e))
+}
+
+func isNumber(text string) bool {
+	_, err := strconv.Atoi(text)
+	return err == nil
+}
+
+func (d *Debugger) gotoPlace(args string) (string, error) {
+	step, err := d.place(args)
+	if err == nil {
+		err = d.Goto(step)
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+// place is the step that a PLACE means.
+func (d *Debugger) place(text string) (int, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n, nil
+	}
+	switch word, rest, _ := strings.Cut(text, " "); word {
+	case "start":
+		return 0, nil
+	case "end":
+		return len(d.known), nil
+	case "violation":
+		step, _, ok := d.violation()
+		if !ok {
+			return 0, errors.New("no violation is known on this branch")
+		}
+		return step, nil
+	case "line":
+		match, err := d.condition("line " + rest)
+		if err != nil {
+			return 0, err
+		}
+		for i := range d.Events() {
+			if match(&d.events[i]) {
+				return i + 1, nil
+			}
+		}
+		return 0, fmt.Errorf("no known step writes a line that matches %q", rest)
+	}
+	at, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no place: want a step, a time as in 1.5s, start, end, violation or line REGEX", text)
+	}
+	step := 0
+	for i := range d.known {
+		if d.known[i].At <= ariadne.Time(at) {
+			step = i + 1
+		}
+	}
+	return step, nil
+}
+
+func (d *Debugger) next(args string) (string, error) {
+	count, match, err := d.count(args)
+	switch {
+	case err != nil:
+		return "", err
+	case match == nil:
+		before := d.Step()
+		if err = d.forward(count); err == nil && d.Step() == before && count > 0 {
+			end, _ := d.session.End()
+			err = fmt.Errorf("nothing can happen next: %s", end)
+		}
+	default:
+		err = fmt.Errorf("no known step behind step %d matches %q", d.Step(), args)
+		for i := d.Step(); i < len(d.Events()); i++ {
+			if match(&d.events[i]) {
+				err = d.Goto(i + 1)
+				break
+			}
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+func (d *Debugger) back(args string) (string, error) {
+	count, match, err := d.count(args)
+	switch {
+	case err != nil:
+		return "", err
+	case match == nil && count > d.Step():
+		return "", fmt.Errorf("there are only %d steps before", d.Step())
+	case match == nil:
+		err = d.Goto(d.Step() - count)
+	default:
+		err = fmt.Errorf("no step before step %d matches %q", d.Step(), args)
+		for i := d.Step() - 2; i >= 0; i-- {
+			if match(&d.Events()[i]) {
+				err = d.Goto(i + 1)
+				break
+			}
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+func (d *Debugger) choices(string) (string, error) {
+	all := d.session.Enabled()
+	if len(all) == 0 {
+		end, _ := d.session.End()
+		return fmt.Sprintf("nothing can happen: %s\n", end), nil
+	}
+	next := ""
+	if n := d.Step(); n < len(d.known) {
+		next = d.known[n].Name
+	}
+	var b strings.Builder
+	for i, c := range all {
+		note := ""
+		if c.Name == next {
+			note, next = "  (as on this branch)", ""
+		}
+		fmt.Fprintf(&b, "%3d %12v  %s%s\n", i+1, c.At, c.Name, note)
+	}
+	if next != "" {
+		fmt.Fprintf(&b, "on this branch: %s\n", next)
+	}
+	return b.String(), nil
+}
+
+func (d *Debugger) choose(args string) (string, error) {
+	name := args
+	if n, err := strconv.Atoi(args); err == nil {
+		all := d.session.Enabled()
+		if n < 1 || n > len(all) {
+			return "", fmt.Errorf("there is no choice %d: choices lists %d", n, len(all))
+		}
+		name = all[n-1].Name
+	}
+	if err := d.take(name); err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+func (d *Debugger) run(args string) (string, error) {
+	most := 1 << 30
+	if args != "" {
+		var err error
+		if most, err = strconv.Atoi(args); err != nil || most < 1 {
+			return "", fmt.Errorf("%q is no number of steps", args)
+		}
+	}
+	if err := d.natural(most); err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+func (d *Debugger) keepBranch(args string) (string, error) {
+	if strings.ContainsAny(args, " \t") || args == traceName {
+		return "", fmt.Errorf("%q cannot be the name of a branch: want another word", args)
+	}
+	d.keep(args)
+	return d.branches("")
+}
+
+func (d *Debugger) toBranch(args string) (string, error) {
+	if err := d.to(args); err != nil {
+		return "", err
+	}
+	return d.where("")
+}
+
+func (d *Debugger) branches(string) (string, error) {
+	if len(d.order) == 0 {
+		return "no branch is kept\n", nil
+	}
+	var b strings.Builder
+	for _, name := range d.order {
+		mark := " "
+		if name == d.branch {
+			mark = ">"
+		}
+		fmt.Fprintf(&b, "%s %s, %d steps\n", mark, name, d.kept[name].Steps())
+	}
+	return b.String(), nil
+}
