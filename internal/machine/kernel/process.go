@@ -105,6 +105,7 @@ type Process struct {
 	// CPUTime is that of ended threads (see CPU), ChildCPUTime that of reaped
 	// children.
 	CPUTime, ChildCPUTime ariadne.Time
+	cpuTimers             []*CPUTimer // of its processor time, and of its threads'
 	Dumpable              int
 	NoHugePages           bool  // PR_SET_THP_DISABLE
 	EarlyKill             *bool // PR_MCE_KILL, or nil

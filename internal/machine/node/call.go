@@ -31,7 +31,6 @@ func (n *Node) handleStop(th *thread, s tracee.Stop) bool {
 		n.step.makes(th.k.Call.NR)
 		n.watch.Called()
 		n.spendTime(th, kernel.CallCost)
-		th.k.CPUTime += kernel.CallCost
 		if sys.Of(th.k.Call.NR).ReadsClock {
 			n.step.looksAtClock()
 			n.k.ClockTold = true

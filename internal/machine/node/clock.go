@@ -42,6 +42,7 @@ type pace struct {
 
 // spendTime lets th use up d of the node's time.
 func (n *Node) spendTime(th *thread, d ariadne.Time) {
+	th.k.CPUTime += d
 	now := n.k.Now + d
 	if t := n.k.NextTimer(false); t != nil && now >= t.When && n.room(t) > 0 {
 		n.step.stood++
@@ -49,6 +50,7 @@ func (n *Node) spendTime(th *thread, d ariadne.Time) {
 	}
 	n.k.Now = now
 	n.expirePassed(th)
+	th.k.ExpireCPU()
 }
 
 // room is how many times more the clock may stand below a timer.
@@ -91,6 +93,9 @@ func (n *Node) lendClock(th *thread) {
 	}
 	if n.k.HasReady() && th.began+turn < limit {
 		limit, room = max(th.began+turn, n.k.Now+1), 0
+	}
+	if left := th.k.CPULeft(); left < limit-n.k.Now {
+		limit, room = n.k.Now+left, 0
 	}
 	n.step.lent = room
 	n.home.clock.Set(uint64(n.k.Now), uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
@@ -138,6 +143,7 @@ func (n *Node) takeClock(th *thread) {
 		n.k.Refuse(th.k, "writing into Ariadne's pages", fmt.Sprintf("clock of %#x", now), false)
 		return
 	}
+	th.k.CPUTime += max(ariadne.Time(now)-n.k.Now, 0)
 	n.k.Now = max(n.k.Now, ariadne.Time(now))
 	n.step.stood += n.step.lent - room
 	n.step.lent = room

@@ -52,7 +52,7 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 		n.lendClock(th)
-		must(n.watch.Running(th.tr.Process(), n.canPreempt()))
+		must(n.watch.Running(th.tr.Process(), n.canPreempt(th)))
 		must(th.tr.Continue(0))
 		s, err := th.tr.Wait()
 		must(err)

@@ -38,12 +38,14 @@ func (n *Node) settle() {
 // "long" is depends on the real machine, so the step is marked.
 func (n *Node) preempt(th *thread) bool {
 	n.step.spun += ariadne.Time(n.watch.Patience())
-	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun {
+	if t := n.k.NextTimer(true); t != nil && t.When <= n.k.Now+n.step.spun || th.k.CPULeft() <= n.step.spun {
 		n.computes(th)
 		n.step.unreplayable = true // though nobody may wait for it: the clock shows it
 		n.k.Now += n.step.spun
+		th.k.CPUTime += n.step.spun
 		n.step.spun = 0
 		n.fireDue(n.k.Now)
+		th.k.ExpireCPU()
 	}
 	others := n.k.HasReady()
 	if !others && !th.k.HasSignal() {
@@ -59,5 +61,7 @@ func (n *Node) preempt(th *thread) bool {
 	return n.deliverSignals(th)
 }
 
-// canPreempt reports whether preempt may find somebody to run.
-func (n *Node) canPreempt() bool { return n.k.HasReady() || n.k.NextTimer(true) != nil }
+// canPreempt reports whether preempt may find somebody to run, or a signal for th.
+func (n *Node) canPreempt(th *thread) bool {
+	return n.k.HasReady() || n.k.NextTimer(true) != nil || th.k.CPULeft() < ariadne.Never
+}

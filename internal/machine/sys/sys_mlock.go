@@ -212,3 +212,28 @@ func adviseLocked(t *kernel.Thread, a Args) kernel.Result {
 	}
 	return kernel.Fail(unix.EINVAL)
 }
+
+// sysMsync is msync, which with MS_INVALIDATE fails at the first page that is locked. What comes
+// before that page is written.
+func sysMsync(t *kernel.Thread, a Args) kernel.Result {
+	if _, ok := invalidatesLocked(t, a); ok {
+		return kernel.Fail(unix.EBUSY)
+	}
+	return kernel.Native
+}
+
+// invalidatesLocked is where the first locked page is at which an msync fails.
+func invalidatesLocked(t *kernel.Thread, a Args) (first uint64, ok bool) {
+	const known = unix.MS_ASYNC | unix.MS_INVALIDATE | unix.MS_SYNC
+	flags := a[2] & 0xffffffff
+	r, e := pagesOf(a[0], a[1])
+	if flags&unix.MS_INVALIDATE == 0 || !t.Proc.LocksMemory() {
+		return 0, false
+	}
+	const both = unix.MS_ASYNC | unix.MS_SYNC
+	if flags&^known != 0 || flags&both == both || a[0]%4096 != 0 || e != 0 {
+		return 0, false // Linux has another error for it
+	}
+	l, _ := locks(t)
+	return l.First(r)
+}

@@ -2,6 +2,7 @@ package sys
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/ipc"
@@ -81,7 +82,7 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 		return kernel.Fail(unix.EFAULT)
 	case has(cloneNamespaces):
 		// as in most containers
-		t.Node().Refuse(t, "clone of namespaces", fmt.Sprintf("flags %#x", c.Flags), true)
+		t.Node().Refuse(t, "clone of namespaces", namespacesOf(c.Flags), true)
 		return kernel.Fail(unix.EPERM)
 	case has(unix.CLONE_THREAD) && c.Flags&threadFlags != threadFlags, has(unix.CLONE_FS) && !has(unix.CLONE_THREAD):
 		t.Node().Refuse(t, "clone with uncommon sharing", fmt.Sprintf("flags %#x", c.Flags), false)
@@ -91,6 +92,23 @@ func cloneAs(t *kernel.Thread, c kernel.CloneArgs) kernel.Result {
 		return kernel.Fail(unix.EAGAIN)
 	}
 	return doClone(c)
+}
+
+// namespacesOf names the kinds of new namespaces that flags ask for.
+func namespacesOf(flags uint64) string {
+	var kinds []string
+	for _, ns := range []struct {
+		flag uint64
+		kind string
+	}{
+		{unix.CLONE_NEWUSER, "user"}, {unix.CLONE_NEWPID, "pid"}, {unix.CLONE_NEWNS, "mount"}, {unix.CLONE_NEWNET, "network"},
+		{unix.CLONE_NEWIPC, "ipc"}, {unix.CLONE_NEWUTS, "uts"}, {unix.CLONE_NEWCGROUP, "cgroup"}, {unix.CLONE_NEWTIME, "time"},
+	} {
+		if flags&ns.flag != 0 {
+			kinds = append(kinds, ns.kind)
+		}
+	}
+	return strings.Join(kinds, ", ")
 }
 
 // mayMultiply reports whether t's user may have one more thread (RLIMIT_NPROC).
@@ -120,7 +138,7 @@ func sysUnshare(t *kernel.Thread, a Args) kernel.Result {
 	case flags&^known != 0, flags&(unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM) != 0 && !alone:
 		return kernel.Fail(unix.EINVAL)
 	case flags&(cloneNamespaces|unix.CLONE_NEWTIME) != 0:
-		t.Node().Refuse(t, "unshare of namespaces", fmt.Sprintf("flags %#x", flags), true)
+		t.Node().Refuse(t, "unshare of namespaces", namespacesOf(flags), true)
 		return kernel.Fail(unix.EPERM)
 	case flags&(unix.CLONE_FILES|unix.CLONE_FS) != 0 && !alone:
 		t.Node().Refuse(t, "unshare of a thread", fmt.Sprintf("flags %#x", flags), false)

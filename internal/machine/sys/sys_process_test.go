@@ -214,7 +214,13 @@ func TestClone(t *testing.T) {
 		t.Errorf("clone: %+v", r)
 	}
 	want(t, "thread without memory", result(unix.CLONE_THREAD|unix.CLONE_SIGHAND).Value, errno(unix.EINVAL))
-	want(t, "namespace", result(unix.CLONE_NEWNET).Value, errno(unix.EPERM))
+	want(t, "namespace", result(unix.CLONE_NEWUSER|unix.CLONE_NEWPID).Value, errno(unix.EPERM))
+	want(t, "namespace", d.Must(a, unix.SYS_UNSHARE, unix.CLONE_NEWPID), errno(unix.EPERM))
+	for i, was := range []ariadne.Refusal{{Name: "clone of namespaces", Detail: "user, pid"}, {Name: "unshare of namespaces", Detail: "pid"}} {
+		if r := d.Node.Refusals[i]; r.Name != was.Name || r.Detail != was.Detail || !r.Harmless {
+			t.Errorf("refusal %d: %+v, want %+v", i, r, was)
+		}
+	}
 	want(t, "clone3 of nothing", d.Must(a, unix.SYS_CLONE3), errno(unix.EINVAL))
 	words := []uint64{flags, 0, 3, 2, 0, 0x1000, 0x500, 4, 0, 0, 0}
 	clone3 := func() kernel.Result {
@@ -236,7 +242,7 @@ func TestClone(t *testing.T) {
 	want(t, "clone3 of the future", clone3().Value, errno(unix.E2BIG))
 	words[11], words[0] = 0, 1<<32
 	want(t, "clone3 with CLONE_CLEAR_SIGHAND", clone3().Value, errno(unix.ENOSYS))
-	if n := len(d.Node.Refusals); n != 2 {
+	if n := len(d.Node.Refusals); n != 3 {
 		t.Errorf("%d refusals", n)
 	}
 	r, _ = d.Call(a, unix.SYS_VFORK)

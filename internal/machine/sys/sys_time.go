@@ -188,6 +188,10 @@ func sysClockNanosleep(t *kernel.Thread, a Args) kernel.Result {
 	if _, e := readClock(t, clock); e != 0 {
 		return kernel.Fail(e)
 	}
+	if _, ok := clockBase(t.Node(), clock); !ok {
+		t.Node().Refuse(t, "clock_nanosleep until processor time was used", "", false)
+		return kernel.Fail(unix.EOPNOTSUPP)
+	}
 	return sleep(t, clock, a[1]&unix.TIMER_ABSTIME != 0, a[2], a[3])
 }
 
@@ -279,7 +283,7 @@ func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
 
 // armTimer sets a timer to expire after d, or disarms it with 0.
 func armTimer(t *kernel.Thread, it *itimer.Timer, d, interval ariadne.Time) {
-	it.Set(t.Node().Now+d, d > 0, interval)
+	it.Set(it.Now()+d, d > 0, interval)
 }
 
 func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
@@ -368,7 +372,14 @@ func sysTimerCreate(t *kernel.Thread, a Args) kernel.Result {
 	if e := writeU32(t, a[2], uint32(itimer.NextID(t.Proc))); e != 0 {
 		return kernel.Fail(e)
 	}
-	itimer.New(t.Proc, clock, signo, target, value)
+	it := itimer.New(t.Proc, clock, signo, target, value)
+	if _, ok := clockBase(t.Node(), clock); !ok {
+		p, x, _ := cpuClock(t, clock)
+		if x != nil {
+			p = x.Proc
+		}
+		it.Of = kernel.CPUClock{Proc: p, Thread: x}
+	}
 	return kernel.Ret(0)
 }
 
@@ -388,10 +399,13 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	interval, value = clampTimer(interval), clampTimer(value)
-	if a[1]&unix.TIMER_ABSTIME != 0 && value != 0 {
+	switch absolute := a[1]&unix.TIMER_ABSTIME != 0 && value != 0; {
+	case absolute && it.Of.Proc != nil:
+		it.Set(value, true, interval)
+	case absolute:
 		it.Set(max(t.Node().Now, nodeTime(t, it.Clock, value)), true, interval)
 		it.Real = isReal(it.Clock)
-	} else {
+	default:
 		armTimer(t, it, value, interval)
 	}
 	return kernel.Ret(0)

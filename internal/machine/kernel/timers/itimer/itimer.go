@@ -23,13 +23,16 @@ type Timer struct {
 	Value    uint64         // sigev_value
 	ID       int            // of timer_create, or -1 for setitimer's
 	Clock    int            // CLOCK_*
-	Real     bool           // it was set to a time of CLOCK_REALTIME
-	Overrun  int            // missed expirations before the last signal taken
+	// Of is whose processor time it counts; the zero value: it counts the node's time.
+	Of      kernel.CPUClock
+	Real    bool // it was set to a time of CLOCK_REALTIME
+	Overrun int  // missed expirations before the last signal taken
 
 	sets  int // how often it was set
 	armed bool
-	when  ariadne.Time  // of the next or, while its signal is out, the last expiration
-	timer *kernel.Timer // pending, or nil
+	when  ariadne.Time     // of the next or, while its signal is out, the last expiration
+	timer *kernel.Timer    // pending, or nil
+	cpu   *kernel.CPUTimer // likewise, with Of
 }
 
 var _ = kernel.Kind[*Timer]()
@@ -83,7 +86,11 @@ func (it *Timer) String() string {
 // Interval returns p's interval timer of that kind, made when first used.
 func Interval(p *kernel.Process, which int) *Timer {
 	if timersOf.Of(p).interval[which] == nil {
-		timersOf.Of(p).interval[which] = &Timer{Proc: p, Signo: int(signals[which]), ID: -1}
+		it := &Timer{Proc: p, Signo: int(signals[which]), ID: -1}
+		if which != Real {
+			it.Of.Proc = p
+		}
+		timersOf.Of(p).interval[which] = it
 	}
 	return timersOf.Of(p).interval[which]
 }
@@ -142,18 +149,41 @@ func disarm(p *kernel.Process, which int) {
 	}
 }
 
-// Set arms the timer for the absolute node time when, or disarms it.
-func (it *Timer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
-	n := it.Proc.Node
-	if it.timer != nil {
-		n.StopTimer(it.timer)
-		it.timer = nil
+// Now is the time that the timer counts: the node's, or processor time.
+func (it *Timer) Now() ariadne.Time {
+	if it.Of.Proc != nil {
+		return it.Of.Now()
 	}
+	return it.Proc.Node.Now
+}
+
+// start has it expire at its time, and stop not.
+func (it *Timer) start() {
+	if it.Of.Proc != nil {
+		it.cpu = it.Of.AddCPUTimer(it.when, it)
+	} else {
+		it.timer = it.Proc.Node.AddTimer(it.when, it)
+	}
+}
+
+func (it *Timer) stop() {
+	if it.timer != nil {
+		it.Proc.Node.StopTimer(it.timer)
+	}
+	if it.cpu != nil {
+		it.cpu.Stop()
+	}
+	it.timer, it.cpu = nil, nil
+}
+
+// Set arms the timer for the absolute time when, or disarms it.
+func (it *Timer) Set(when ariadne.Time, armed bool, interval ariadne.Time) {
+	it.stop()
 	it.Overrun, it.Real = 0, false
 	it.sets++
 	it.armed, it.when, it.Interval = armed, when, interval
 	if armed && it.Signo != 0 {
-		it.timer = n.AddTimer(when, it)
+		it.start()
 	}
 }
 
@@ -168,8 +198,8 @@ func realSet(n *kernel.Node, by ariadne.Time) {
 			}
 			it.when = kernel.RealComes(it.when, by)
 			if it.timer != nil {
-				n.StopTimer(it.timer)
-				it.timer = n.AddTimer(it.when, it)
+				it.stop()
+				it.start()
 			}
 		}
 	}
@@ -178,7 +208,7 @@ func realSet(n *kernel.Node, by ariadne.Time) {
 // Left returns the time to the next expiration: 0 when disarmed, never 0 when
 // armed.
 func (it *Timer) Left() ariadne.Time {
-	now := it.Proc.Node.Now
+	now := it.Now()
 	if !it.armed {
 		return 0
 	}
@@ -202,7 +232,7 @@ func (it *Timer) periods(now ariadne.Time) ariadne.Time {
 
 // Expire implements Expirer.
 func (it *Timer) Expire(*kernel.Timer) {
-	it.timer = nil
+	it.timer, it.cpu = nil, nil
 	if it.Interval == 0 {
 		it.armed = false
 	}
@@ -248,13 +278,12 @@ func sender(p *kernel.Process, info signal.Info) *Timer {
 // rearm sets a periodic timer whose signal was out for its next expiration, and
 // returns how many expirations went by meanwhile.
 func (it *Timer) rearm() (missed int) {
-	if !it.armed || it.timer != nil || it.Interval == 0 {
+	if !it.armed || it.timer != nil || it.cpu != nil || it.Interval == 0 {
 		return 0
 	}
-	n := it.Proc.Node
-	k := max(it.periods(n.Now), 1)
+	k := max(it.periods(it.Now()), 1)
 	it.when += k * it.Interval
-	it.timer = n.AddTimer(it.when, it)
+	it.start()
 	return int(k - 1)
 }
 

@@ -139,3 +139,36 @@ func TestTarget(t *testing.T) {
 		t.Errorf("%v left of 15", none.Left())
 	}
 }
+
+// TestProcessorTime: a timer of processor time expires when so much was used, by whichever thread
+// it counts, and is none of the node's.
+func TestProcessorTime(t *testing.T) {
+	n, p, th := process()
+	other := p.NewThread()
+	other.M = th.M
+	prof, own := Interval(p, Prof), New(p, unix.CLOCK_THREAD_CPUTIME_ID, int(unix.SIGUSR1), nil, 0)
+	own.Of = kernel.CPUClock{Proc: p, Thread: th}
+	prof.Set(100, true, 10)
+	own.Set(100, true, 0)
+	at(n, 1000)
+	if _, ok := take(th, unix.SIGPROF); ok || n.NextTimer(true) != nil || prof.Left() != 100 {
+		t.Errorf("it expires while nobody works (%v), or %v left of 100", ok, prof.Left())
+	}
+	if left := th.CPULeft(); left != 100 {
+		t.Errorf("the thread may use %v until one expires, want 100", left)
+	}
+	other.CPUTime = 125
+	other.ExpireCPU()
+	if _, ok := take(th, unix.SIGPROF); !ok || prof.Left() != 5 {
+		t.Errorf("no signal (%v), or %v left of 5", ok, prof.Left())
+	}
+	if _, ok := take(th, unix.SIGUSR1); ok || own.Left() != 100 {
+		t.Errorf("another thread's time counts (%v), or %v left of 100", ok, own.Left())
+	}
+	prof.Set(0, false, 0)
+	th.CPUTime = 100
+	th.ExpireCPU()
+	if _, ok := take(th, unix.SIGUSR1); !ok || own.Left() != 0 || th.CPULeft() != ariadne.Never {
+		t.Errorf("no signal (%v), %v left, %v until the next", ok, own.Left(), th.CPULeft())
+	}
+}

@@ -69,7 +69,18 @@ int main(void)
 	SHOW(madvise(p + 4 * page, page, MADV_COLD));
 	SHOW(madvise(p + 4 * page, page, MADV_WILLNEED));
 	SHOW(madvise(p + 4 * page + 1, page, MADV_DONTNEED));
+	SHOW(msync(p + 2 * page, 6 * page, MS_ASYNC));
+	SHOW(msync(p + 2 * page, 2 * page, MS_ASYNC | MS_INVALIDATE));
+	SHOW(msync(p + 2 * page, 2 * page + 1, MS_ASYNC | MS_INVALIDATE));
+	SHOW(msync(p + 2 * page, 6 * page, MS_SYNC | MS_INVALIDATE));
+	SHOW(msync(p + 4 * page, 6 * page, MS_INVALIDATE));
+	SHOW(msync(p + 4 * page, 0, MS_INVALIDATE));
+	SHOW(msync(p + 4 * page + 1, page, MS_INVALIDATE));
+	SHOW(msync(p + 4 * page, page, MS_SYNC | MS_ASYNC | MS_INVALIDATE));
+	SHOW(msync(p + 4 * page, page, 8 | MS_INVALIDATE));
+	SHOW(msync(p + 5 * page, 6 * page, MS_SYNC | MS_INVALIDATE));
 	SHOW(munmap(p + 4 * page, page));
+	SHOW(msync(p + 2 * page, 6 * page, MS_SYNC | MS_INVALIDATE));
 	SHOW(mmap(p + 4 * page, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p + 4 * page);
 	SHOW(madvise(p + 4 * page, page, MADV_DONTNEED));
 	LOCKED();
