@@ -148,6 +148,7 @@ var sameErrors = []struct {
 	{"waitid, bad id", unix.SYS_WAITID, []any{unix.P_PID, 0, 0, unix.WEXITED, 0}},
 	{"waitid, bad group", unix.SYS_WAITID, []any{unix.P_PGID, -1, 0, unix.WEXITED, 0}},
 	{"waitid, bad pidfd", unix.SYS_WAITID, []any{unix.P_PIDFD, 999, 0, unix.WEXITED, 0}},
+	{"waitid, negative pidfd", unix.SYS_WAITID, []any{unix.P_PIDFD, -1, 0, unix.WEXITED, 0}},
 	{"waitid, nobody", unix.SYS_WAITID, []any{unix.P_PID, noProcess, 0, unix.WEXITED, 0}},
 	{"clone, thread alone", unix.SYS_CLONE, []any{unix.CLONE_THREAD, 0, 0, 0, 0}},
 	{"clone, handlers alone", unix.SYS_CLONE, []any{unix.CLONE_SIGHAND, 0, 0, 0, 0}},

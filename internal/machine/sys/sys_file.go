@@ -11,6 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/eventfd"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/mqueue"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/pipe"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/random"
@@ -359,6 +360,9 @@ func sysLseek(t *kernel.Thread, a Args) kernel.Result {
 		return seekMemory(f, a)
 	case procfs.Texter:
 		at, e := procfs.Seek(f, int64(a[1]), int(a[2]))
+		return kernel.RetOr(int(at), e)
+	case *mqueue.File:
+		at, e := f.Seek(int64(a[1]), int(uint32(a[2])))
 		return kernel.RetOr(int(at), e)
 	case *random.File, *dialog.File, *epoll.Set, *eventfd.File, *timerfd.File, *signalfd.File, *inotify.Instance:
 		return kernel.Ret(0)

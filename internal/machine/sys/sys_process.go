@@ -266,6 +266,9 @@ func sysWaitid(t *kernel.Thread, a Args) kernel.Result {
 			w.PGID = t.Proc.PGID
 		}
 	case unix.P_PIDFD:
+		if int32(a[1]) < 0 {
+			return kernel.Fail(unix.EINVAL)
+		}
 		p, of, e := pidFile(t, a[1])
 		if e != 0 {
 			return kernel.Fail(e)

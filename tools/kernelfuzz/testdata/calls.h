@@ -848,6 +848,71 @@ F(shmdt) { int k = a[0] & 3; result(shmdt(regions[k])); if (errno == 0) regions[
 F(shmstat) { struct shmid_ds d; long r = shmctl(a[0], IPC_STAT, &d); result(r); if (!r) out(" %ld bytes, %d attached, mode %o", (long)d.shm_segsz, (int)d.shm_nattch, d.shm_perm.mode); U; }
 F(shmrm) { result(shmctl(a[0], IPC_RMID, NULL)); U; }
 
+// POSIX message queues.
+F(mq_open)
+{
+	struct mq_attr m = {.mq_flags = 0, .mq_maxmsg = a[4], .mq_msgsize = a[5]};
+	keep(s[0], syscall(SYS_mq_open, s[1], (int)a[2], (int)a[3], *s[4] ? &m : NULL));
+}
+F(mq_unlink) { U; result(syscall(SYS_mq_unlink, s[0])); }
+F(mq_send)
+{
+	struct timespec past = {1, 0};
+	result(syscall(SYS_mq_timedsend, (int)a[0], pattern(a[1]), limit(a[1]), (unsigned)a[2], *s[3] ? &past : NULL));
+}
+F(mq_receive)
+{
+	struct timespec past = {1, 0};
+	unsigned priority = 99;
+	long n = syscall(SYS_mq_timedreceive, (int)a[0], buf, limit(a[1]), &priority, *s[2] ? &past : NULL);
+	result(n);
+	if (n >= 0)
+		out(" priority %u", priority);
+	show_bytes(buf, n);
+}
+F(mq_attr)
+{
+	struct mq_attr set = {.mq_flags = a[1]}, is = {0};
+	long r = syscall(SYS_mq_getsetattr, (int)a[0], *s[1] ? &set : NULL, &is);
+	result(r);
+	if (!r)
+		out(" %lx %ld %ld %ld", (long)is.mq_flags, (long)is.mq_maxmsg, (long)is.mq_msgsize, (long)is.mq_curmsgs);
+}
+F(mq_notify)
+{
+	struct sigevent ev = {.sigev_notify = a[1], .sigev_signo = a[2], .sigev_value.sival_int = a[3]};
+	result(syscall(SYS_mq_notify, (int)a[0], *s[1] == '-' ? NULL : &ev));
+}
+
+// Descriptors of processes.
+F(pidfd_open) { keep(s[0], syscall(SYS_pidfd_open, (int)a[1], (int)a[2])); }
+F(pidfd_send) { result(syscall(SYS_pidfd_send_signal, (int)a[0], (int)a[1], NULL, (int)a[2])); U; }
+F(pidfd_getfd) { keep(s[0], syscall(SYS_pidfd_getfd, (int)a[1], (int)a[2], (int)a[3])); }
+
+// inotify.
+F(inotify) { keep(s[0], inotify_init1(a[1])); }
+F(watch) { result(inotify_add_watch(a[0], s[1], a[2])); }
+F(unwatch) { result(inotify_rm_watch(a[0], a[1])); U; }
+F(read_inotify)
+{
+	long n = read(a[0], buf, limit(a[1]));
+	result(n);
+	for (long at = 0; at < n && n > 0;) {
+		struct inotify_event *e = (void *)(buf + at);
+		out(" %d:%x", e->wd, e->mask);
+		if (e->cookie)
+			out(":%d", number(2, e->cookie + 4000000));
+		if (e->len)
+			out(":%s", e->name);
+		at += sizeof *e + e->len;
+	}
+}
+F(vmsplice)
+{
+	struct iovec v = {pattern(a[1]), limit(a[1])};
+	result(vmsplice(a[0], &v, 1, a[2]));
+}
+
 // Ids.
 F(setresuid) { result(syscall(SYS_setresuid, (int)a[0], (int)a[1], (int)a[2])); U; }
 F(setresgid) { result(syscall(SYS_setresgid, (int)a[0], (int)a[1], (int)a[2])); U; }
@@ -893,4 +958,6 @@ static const struct { const char *name; void (*f)(long *, char **); } calls[] = 
 	N(rwlock_tryrdlock), N(rwlock_trywrlock), N(rwlock_unlock), N(sem_init), N(sem_wait), N(sem_trywait), N(sem_post), N(timer_create),
 	N(timer_settime), N(timer_gettime), N(timer_getoverrun), N(timer_delete), N(fdtimer_set), N(fdtimer_get), N(itimer_set), N(sleep), N(nap),
 	N(getres), N(exec), N(exit_thread),
+	N(mq_open), N(mq_unlink), N(mq_send), N(mq_receive), N(mq_attr), N(mq_notify), N(pidfd_open), N(pidfd_send), N(pidfd_getfd), N(inotify), N(watch), N(unwatch),
+	N(read_inotify), N(vmsplice),
 };

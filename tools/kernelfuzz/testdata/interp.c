@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/mqueue.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -40,6 +41,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/ipc.h>
 #include <sys/mman.h>
@@ -176,6 +178,11 @@ static const struct { const char *name; long value; } constants[] = {
 	C(SIOCINQ), C(SIOCOUTQ), C(SIOCATMARK), C(SO_RCVBUF), C(SO_BROADCAST), C(IP_RECVERR), C(IPV6_RECVERR), C(IP_PKTINFO), C(IP_RECVTTL), C(SO_TIMESTAMP), C(SO_RCVTIMEO), C(SO_SNDTIMEO), C(TCP_MAXSEG), C(TCP_QUICKACK), C(SIGALRM), C(SIGVTALRM), C(SIGPROF),
 	C(IPC_CREAT), C(IPC_EXCL), C(IPC_PRIVATE), C(IPC_NOWAIT), C(IPC_RMID), C(IPC_STAT), C(MSG_NOERROR), C(MSG_EXCEPT), C(SEM_UNDO), C(GETVAL), C(SETVAL), C(GETPID),
 	C(GETNCNT), C(GETZCNT), C(GETALL), C(SHM_RDONLY), C(POSIX_FADV_NORMAL), C(POSIX_FADV_DONTNEED), C(UTIME_NOW), C(UTIME_OMIT),
+	C(IN_ACCESS), C(IN_ATTRIB), C(IN_CLOSE_WRITE), C(IN_CLOSE_NOWRITE), C(IN_CREATE), C(IN_DELETE), C(IN_DELETE_SELF), C(IN_MODIFY), C(IN_MOVE_SELF), C(IN_MOVE),
+	C(IN_OPEN), C(IN_ALL_EVENTS), C(IN_ONESHOT), C(IN_ONLYDIR), C(IN_DONT_FOLLOW), C(IN_EXCL_UNLINK), C(IN_MASK_ADD), C(IN_MASK_CREATE), C(IN_NONBLOCK), C(IN_CLOEXEC),
+	C(SO_SNDBUF), C(SO_SNDLOWAT), C(SO_MARK), C(SO_DONTROUTE), C(SO_NO_CHECK), C(SO_BINDTOIFINDEX), C(TCP_KEEPINTVL), C(TCP_KEEPCNT), C(TCP_SYNCNT), C(TCP_WINDOW_CLAMP),
+	C(TCP_FASTOPEN), C(TCP_NOTSENT_LOWAT), C(IP_MULTICAST_TTL), C(IP_MULTICAST_LOOP), C(IP_MULTICAST_ALL), C(IP_FREEBIND), C(IP_BIND_ADDRESS_NO_PORT), C(IP_RECVTOS),
+	C(IP_MTU_DISCOVER), C(IPV6_UNICAST_HOPS), C(IPV6_MULTICAST_HOPS), C(IPV6_MULTICAST_LOOP), C(IPV6_TCLASS), C(IPV6_RECVPKTINFO), C(IPV6_RECVHOPLIMIT), C(IPV6_RECVTCLASS),
 };
 
 // value reads an argument.
@@ -643,6 +650,8 @@ static void finish(void)
 		semctl(semget(key, 0, 0), 0, IPC_RMID);
 		shmctl(shmget(key, 0, 0), IPC_RMID, NULL);
 	}
+	syscall(SYS_mq_unlink, "q");
+	syscall(SYS_mq_unlink, "r");
 }
 
 static int other = -1; // the connection to the other machine

@@ -242,6 +242,31 @@ func (d *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	return n, 0
 }
 
+// shownSize is how large a queue appears to be.
+const shownSize = 80
+
+// Seek is lseek(2): it moves where Read goes on.
+func (d *File) Seek(by int64, whence int) (at int64, e kernel.Errno) {
+	switch whence {
+	case unix.SEEK_CUR:
+		by += int64(d.pos)
+	case unix.SEEK_END:
+		by += shownSize
+	case unix.SEEK_DATA, unix.SEEK_HOLE:
+		if by >= shownSize {
+			return 0, unix.ENXIO
+		}
+		if whence == unix.SEEK_HOLE {
+			by = shownSize
+		}
+	}
+	if by < 0 {
+		return 0, unix.EINVAL
+	}
+	d.pos = int(by)
+	return by, 0
+}
+
 // Attr is struct mq_attr, but for the flags.
 func (q *Queue) Attr() (maxMsgs, msgSize, messages int) { return q.MaxMsgs, q.MsgSize, len(q.msgs) }
 
