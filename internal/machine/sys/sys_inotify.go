@@ -249,23 +249,25 @@ func notifyRemoved(t *kernel.Thread, at kernel.Entry, st *unix.Stat_t) {
 		inotify.TellInode(n, key, unix.IN_ATTRIB)
 	}
 	inotify.Moved(n, key, at, nil)
-	lostName(t, key, isDir != 0 || n.Files.Links(key, st.Nlink) == 1)
+	lostName(t, at, key, isDir != 0 || n.Files.Links(key, st.Nlink) == 1)
 	inotify.TellName(n, at.Dir, at.Name, unix.IN_DELETE|isDir, 0)
 }
 
 // lostName is called when a file has lost a name, perhaps its last.
-func lostName(t *kernel.Thread, key inode.Key, last bool) {
+func lostName(t *kernel.Thread, at kernel.Entry, key inode.Key, last bool) {
 	n := t.Node()
-	if !last || !inotify.WatchesInode(n, key) {
+	if !last {
 		return
 	}
-	for _, p := range n.Procs {
-		var st unix.Stat_t
-		if len(p.Threads) > 0 && unix.Stat(threadPath(p.Threads[0], "cwd"), &st) == nil && keyOf(&st) == key {
-			n.Refuse(t, "inotify of a directory that is removed while a process works there", "", false)
+	if inotify.WatchesInode(n, key) {
+		for _, p := range n.Procs {
+			var st unix.Stat_t
+			if len(p.Threads) > 0 && unix.Stat(threadPath(p.Threads[0], "cwd"), &st) == nil && keyOf(&st) == key {
+				n.Refuse(t, "inotify of a directory that is removed while a process works there", "", false)
+			}
 		}
 	}
-	inotify.Unlinked(n, key)
+	inotify.Unlinked(n, at, key)
 }
 
 // moved is a name that a call of rename is about to move.
@@ -318,7 +320,7 @@ func notifyRenamed(t *kernel.Thread, from, to moved, flags uint64) {
 		tell(to, from)
 	case to.found:
 		key := keyOf(&to.st)
-		lostName(t, key, dirBit(to.st.Mode) != 0 || n.Files.Links(key, to.st.Nlink) == 1)
+		lostName(t, to.at, key, dirBit(to.st.Mode) != 0 || n.Files.Links(key, to.st.Nlink) == 1)
 	}
 }
 

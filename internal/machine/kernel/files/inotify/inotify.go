@@ -30,8 +30,8 @@ type state struct {
 	// directories are watched for F_NOTIFY.
 	directories []*directory
 	cookie      uint32
-	// unlinked are watched files without a name that were still open when they lost it.
-	unlinked []inode.Key
+	// unlinked are files without a name that were still in use when they lost it, by which name.
+	unlinked []unlinked
 }
 
 var states = kernel.NewSlot[*kernel.Node, state]()
@@ -60,6 +60,13 @@ type watch struct {
 	wd   int
 	key  inode.Key
 	mask uint32 // events and IN_EXCL_UNLINK, IN_ONESHOT
+}
+
+// unlinked is a file that lost its last name while something still used it by that: an open file,
+// or one in it that is itself in use, of a directory.
+type unlinked struct {
+	key inode.Key
+	at  kernel.Entry
 }
 
 type event struct {
@@ -350,23 +357,52 @@ func WatchesInode(n *kernel.Node, key inode.Key) bool {
 // Cookie returns a number for the two events of a rename.
 func Cookie(n *kernel.Node) uint32 { states.Of(n).cookie++; return states.Of(n).cookie }
 
-// Unlinked is called when a file has lost its last name. Its inode goes with the
-// last descriptor for it.
-func Unlinked(n *kernel.Node, key inode.Key) {
-	if !WatchesInode(n, key) {
-		return
-	}
-	if isOpen(n, key) {
-		states.Of(n).unlinked = append(states.Of(n).unlinked, n.Files.First(key))
+// Unlinked is called when a file has lost its last name. Its inode goes when nothing uses that name
+// any more (dentry_unlink_inode): not with the last descriptor, where others were opened by names
+// that were lost before.
+func Unlinked(n *kernel.Node, at kernel.Entry, key inode.Key) {
+	u := unlinked{n.Files.First(key), at}
+	s := states.Of(n)
+	if u.inUse(n) {
+		s.unlinked = append(s.unlinked, u)
 		return
 	}
 	inodeGone(n, key)
 }
 
+// inUse reports whether something uses the name that the file had last.
+func (u unlinked) inUse(n *kernel.Node) (found bool) {
+	n.OpenHostFiles(func(_ *kernel.Process, _ int, h *kernel.HostFile) {
+		same := n.Files.First(h.Key()) == u.key
+		if h.Entry != nil {
+			dir := n.Files.First(h.Entry.Dir)
+			same = dir == u.key || same && dir == n.Files.First(u.at.Dir) && h.Entry.Name == u.at.Name
+		}
+		found = found || same
+	})
+	return found || slices.ContainsFunc(states.Of(n).unlinked, func(in unlinked) bool { return n.Files.First(in.at.Dir) == u.key })
+}
+
 // Relinked is called when a file has got a name again (linkat(2) of a descriptor).
 func Relinked(n *kernel.Node, key inode.Key) {
 	key = n.Files.First(key)
-	states.Of(n).unlinked = slices.DeleteFunc(states.Of(n).unlinked, func(x inode.Key) bool { return x == key })
+	s := states.Of(n)
+	s.unlinked = slices.DeleteFunc(s.unlinked, func(u unlinked) bool { return u.key == key })
+}
+
+// endUnlinked tells of files that nothing uses any more, then of the directories in which they
+// were.
+func endUnlinked(n *kernel.Node) {
+	s := states.Of(n)
+	for {
+		i := slices.IndexFunc(s.unlinked, func(u unlinked) bool { return !u.inUse(n) })
+		if i < 0 {
+			return
+		}
+		key := s.unlinked[i].key
+		s.unlinked = slices.Delete(s.unlinked, i, i+1)
+		inodeGone(n, key)
+	}
 }
 
 func inodeGone(n *kernel.Node, key inode.Key) {
@@ -383,30 +419,26 @@ func inodeGone(n *kernel.Node, key inode.Key) {
 
 // closed is called when the last descriptor of an open file description is gone.
 func closed(n *kernel.Node, h *kernel.HostFile, flags int) {
-	if states.Of(n).watches == 0 || flags&unix.O_PATH != 0 {
+	s := states.Of(n)
+	if s.watches == 0 {
+		s.unlinked = nil // nobody is told of them
 		return
 	}
 	mask := uint32(unix.IN_CLOSE_NOWRITE)
 	if flags&unix.O_ACCMODE != unix.O_RDONLY {
 		mask = unix.IN_CLOSE_WRITE
 	}
-	switch key := n.Files.First(h.Key()); {
-	case h.Mapped && (WantsOpen(n, h, mask) || slices.Contains(states.Of(n).unlinked, key)):
+	key := n.Files.First(h.Key())
+	lost := slices.ContainsFunc(s.unlinked, func(u unlinked) bool { return u.key == key })
+	switch {
+	case h.Mapped && flags&unix.O_PATH == 0 && (WantsOpen(n, h, mask) || lost):
 		// Linux closes it with the last mapping, and munmap is not seen.
 		n.Refuse(nil, "inotify of a file that was mapped", h.Path, false)
-	default:
+		return
+	case flags&unix.O_PATH == 0:
 		TellOpen(n, h, mask)
-		if slices.Contains(states.Of(n).unlinked, key) && !isOpen(n, key) {
-			Relinked(n, key)
-			inodeGone(n, key)
-		}
 	}
-}
-
-func isOpen(n *kernel.Node, key inode.Key) bool {
-	key, found := n.Files.First(key), false
-	n.OpenHostFiles(func(_ *kernel.Process, _ int, h *kernel.HostFile) { found = found || n.Files.First(h.Key()) == key })
-	return found
+	endUnlinked(n)
 }
 
 // Moved is called when a name of a file has moved: it is still that of who opened

@@ -9,6 +9,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/iface"
@@ -155,14 +157,15 @@ func (s *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 // request answers one message.
 func (s *Socket) request(t *kernel.Thread, b []byte) {
 	typ, flags := binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:])
-	if flags&unix.NLM_F_REQUEST == 0 || typ < unix.NLMSG_MIN_TYPE {
+	diag, empty := s.Protocol == unix.NETLINK_SOCK_DIAG, len(b) == sizeofNlHdr
+	switch {
+	case flags&unix.NLM_F_REQUEST == 0, typ < unix.NLMSG_MIN_TYPE, empty && !diag:
+		s.confirm(b) // there is nothing to do
 		return
-	}
-	if len(b) == sizeofNlHdr {
+	case empty:
 		s.acknowledge(b, unix.EINVAL)
 		return
-	}
-	if s.Protocol == unix.NETLINK_SOCK_DIAG {
+	case diag:
 		s.diag(t, b)
 		return
 	}
@@ -190,39 +193,46 @@ func (s *Socket) request(t *kernel.Thread, b []byte) {
 
 // single answers a request that is no dump.
 func (s *Socket) single(t *kernel.Thread, typ uint16, b []byte) {
-	if typ == unix.RTM_GETLINK && len(b) >= sizeofNlHdr+unix.SizeofIfInfomsg {
-		want := func(l iface.Link) bool { return matches(l, b[sizeofNlHdr:]) }
-		parts := linkMessages(s.Node, want)
-		if len(parts) == 0 {
-			s.acknowledge(b, unix.ENODEV)
-			return
-		}
-		s.Push(s.header(b, parts[0], 0))
-		if binary.LittleEndian.Uint16(b[6:])&unix.NLM_F_ACK != 0 {
-			s.acknowledge(b, 0)
-		}
+	if typ != unix.RTM_GETLINK {
+		s.Node.Refuse(t, fmt.Sprintf("netlink route request %d", typ), "", false)
+		s.acknowledge(b, unix.EOPNOTSUPP)
 		return
 	}
-	s.Node.Refuse(t, fmt.Sprintf("netlink route request %d", typ), "", false)
-	s.acknowledge(b, unix.EOPNOTSUPP)
+	want := linkNamed(b[sizeofNlHdr:])
+	if want == nil {
+		s.acknowledge(b, unix.EINVAL)
+		return
+	}
+	parts := linkMessages(s.Node, want)
+	if len(parts) == 0 {
+		s.acknowledge(b, unix.ENODEV)
+		return
+	}
+	s.Push(s.header(b, parts[0], 0))
+	s.confirm(b)
 }
 
-// matches reports whether an RTM_GETLINK body asks for l, by index or by name.
-func matches(l iface.Link, body []byte) bool {
+// linkNamed returns which interface an RTM_GETLINK body asks for, by index or by name; nil: it
+// does not say.
+func linkNamed(body []byte) func(iface.Link) bool {
+	if len(body) < unix.SizeofIfInfomsg {
+		return nil
+	}
 	if i := int(int32(binary.LittleEndian.Uint32(body[4:]))); i > 0 {
-		return i == l.Index
+		return func(l iface.Link) bool { return l.Index == i }
 	}
 	for b := body[unix.SizeofIfInfomsg:]; len(b) >= 4; {
 		n := int(binary.LittleEndian.Uint16(b))
 		if n < 4 || n > len(b) {
-			return false
+			return nil
 		}
-		if binary.LittleEndian.Uint16(b[2:]) == unix.IFLA_IFNAME {
-			return string(b[4:n]) == l.Name+"\x00" || string(b[4:n]) == l.Name
+		if typ := binary.LittleEndian.Uint16(b[2:]); typ == unix.IFLA_IFNAME || typ == unix.IFLA_ALT_IFNAME {
+			name, _, _ := strings.Cut(string(b[4:n]), "\x00")
+			return func(l iface.Link) bool { return l.Name == name }
 		}
 		b = b[min(len(b), align(n)):]
 	}
-	return false
+	return nil
 }
 
 // dump queues the parts of an answer, as many in a datagram as a reader's usual
@@ -243,15 +253,20 @@ func (s *Socket) dump(req []byte, parts [][]byte) {
 	s.Push(s.header(req, message(unix.NLMSG_DONE, iface.CInt(0)), unix.NLM_F_MULTI))
 }
 
-// acknowledge queues NLMSG_ERROR.
-func (s *Socket) acknowledge(req []byte, e kernel.Errno) {
-	body := iface.CInt(-int(e))
-	if e == 0 {
-		body = append(body, req[:sizeofNlHdr]...)
-	} else {
-		body = append(body, req...)
+// confirm acknowledges a request that has succeeded, if it asks for that.
+func (s *Socket) confirm(req []byte) {
+	if binary.LittleEndian.Uint16(req[6:])&unix.NLM_F_ACK != 0 {
+		s.acknowledge(req, 0)
 	}
-	s.Push(s.header(req, message(unix.NLMSG_ERROR, body), 0))
+}
+
+// acknowledge queues NLMSG_ERROR, with the request or, on success, with its header alone.
+func (s *Socket) acknowledge(req []byte, e kernel.Errno) {
+	var flags uint16
+	if e == 0 {
+		req, flags = req[:sizeofNlHdr], unix.NLM_F_CAPPED
+	}
+	s.Push(s.header(req, message(unix.NLMSG_ERROR, append(iface.CInt(-int(e)), pad(slices.Clone(req))...)), flags))
 }
 
 // Push queues a datagram.

@@ -250,15 +250,11 @@ func (u *Socket) route(t *kernel.Thread, addr []byte) (dst netip.AddrPort, src n
 
 // Send implements Socket.
 func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
-	limit := max4
-	if u.Domain == unix.AF_INET6 {
-		limit = max6
-	}
 	if e := u.autobind(); e != 0 { // first of all, whatever becomes of the datagram
 		return 0, unix.EAGAIN
 	}
-	if len(m.Data) > limit {
-		return 0, unix.EMSGSIZE
+	if u.Domain == unix.AF_INET && len(m.Data) > math.MaxUint16 {
+		return 0, unix.EMSGSIZE // whatever else is wrong with it
 	}
 	if m.Flags&unix.MSG_OOB != 0 {
 		return 0, unix.EOPNOTSUPP
@@ -275,7 +271,7 @@ func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 			return 0, e
 		}
 	}
-	if len(d.data)+len(m.Data) > limit {
+	if len(d.data)+len(m.Data) > maxData(d.to.Addr()) {
 		return 0, unix.EMSGSIZE
 	}
 	d.data = append(d.data, m.Data...)
@@ -284,6 +280,14 @@ func (u *Socket) Send(t *kernel.Thread, m *socket.OutMsg) (int, kernel.Errno) {
 		u.push()
 	}
 	return len(m.Data), 0
+}
+
+// maxData is how many bytes a datagram to an address has at most.
+func maxData(to netip.Addr) int {
+	if to.Is4() {
+		return max4
+	}
+	return max6
 }
 
 // push sends the datagram that was held back.
@@ -339,6 +343,9 @@ func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.
 	link := u.groupLink(dst.Addr(), iface.ScopeOf(to))
 	if e := u.sourceControl(t, m.Controls, &src, &link); e != 0 {
 		return nil, e
+	}
+	if len(m.Data) > maxData(dst.Addr()) {
+		return nil, unix.EMSGSIZE
 	}
 	if e := u.TakeError(); e != 0 {
 		return nil, e
