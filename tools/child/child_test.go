@@ -62,12 +62,11 @@ func TestChildrenEnd(t *testing.T) {
 
 // ends waits a while for a process to be gone, or dead.
 func ends(pid string) bool {
-	for range 100 {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		stat, err := os.ReadFile("/proc/" + pid + "/stat")
 		if err != nil || strings.Contains(string(stat), ") Z ") {
 			return true
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	return false
 }

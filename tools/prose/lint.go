@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ariadne-mc/ariadne/tools/source"
 )
 
 // finding is one defect, on a line of a file.
@@ -133,7 +135,7 @@ func declarations(f *ast.File) (all []declaration) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			receiver := receiverOf(d)
+			receiver := source.Receiver(d)
 			exported := d.Name.IsExported() && (receiver == "" || ast.IsExported(receiver))
 			all = append(all, declaration{d.Doc, []string{d.Name.Name}, receiver, exported})
 		case *ast.GenDecl:
@@ -169,28 +171,6 @@ func specNames(s ast.Spec) (names []string, doc *ast.CommentGroup) {
 		return names, s.Doc
 	}
 	return nil, nil
-}
-
-// receiverOf is the name of the type of a method, or "".
-func receiverOf(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return ""
-	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.IndexListExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return ""
-		}
-	}
 }
 
 // firstWord is the first word of a comment, without what is not part of a name.

@@ -19,6 +19,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/ariadne-mc/ariadne/tools/source"
 )
 
 // below are the folders of packages that emulate a machine, and the nouns at the root.
@@ -117,7 +119,7 @@ func (p *Package) add(module string, f *ast.File) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			receiver := receiverOf(d)
+			receiver := source.Receiver(d)
 			if receiver != "" {
 				p.Types[receiver]++
 			}
@@ -159,26 +161,6 @@ func members(t ast.Expr) (n int) {
 		n += max(len(f.Names), 1)
 	}
 	return n
-}
-
-// receiverOf is the name of a method's type, or "".
-func receiverOf(d *ast.FuncDecl) string {
-	if d.Recv == nil || len(d.Recv.List) == 0 {
-		return ""
-	}
-	t := d.Recv.List[0].Type
-	for {
-		switch x := t.(type) {
-		case *ast.StarExpr:
-			t = x.X
-		case *ast.IndexExpr:
-			t = x.X
-		case *ast.Ident:
-			return x.Name
-		default:
-			return ""
-		}
-	}
 }
 
 // within reports whether dir is one of dirs or below one.
