@@ -298,6 +298,9 @@ func CallOf(place string) string {
 	return call
 }
 
+// AtFunction reports whether a place of this name is one at which a function is called.
+func AtFunction(place string) bool { return strings.HasSuffix(CallOf(place), "()") }
+
 // FileOf is the name of the file that the call at a place is about, or "".
 func FileOf(place string) string {
 	_, file, _ := strings.Cut(place, ":")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,12 +52,22 @@ func headSentence(r *record.Report) string {
 	switch {
 	case r.Outcome != record.Nothing:
 		return outcomeWords(r) + ": explored " + explored + "."
-	case r.Stopped == check.StopExplored:
-		return "No violation. Explored every state within the bounds: " + explored + "."
-	case r.Stopped == check.StopExploredAtTimes:
-		return "No violation. Explored every state within the bounds, at the times at which events happened: " + explored + "."
+	case r.Stopped == check.StopExplored || r.Stopped == check.StopExploredAtTimes:
+		return "No violation. Explored " + whatExplored(r) + ": " + explored + "."
 	}
 	return "Explored " + explored + "; found nothing."
+}
+
+// whatExplored is what a search has explored that has come to its end.
+func whatExplored(r *record.Report) string {
+	what := "every state within the bounds"
+	if r.Stopped == check.StopExploredAtTimes {
+		what += ", at the times at which events happened"
+	}
+	if r.Coverage != nil && len(r.Coverage.TookTurns) > 0 {
+		what += ", with threads interleaved at certain places only"
+	}
+	return what
 }
 
 // outcomeWords are the outcome as a sentence begins with it.
@@ -133,13 +144,9 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	c := r.Coverage
 	switch r.Stopped {
-	case check.StopExplored:
+	case check.StopExplored, check.StopExploredAtTimes:
 		if r.Outcome != record.Nothing {
-			say("Every state within the bounds was explored.")
-		}
-	case check.StopExploredAtTimes:
-		if r.Outcome != record.Nothing {
-			say("Every state within the bounds was explored, at the times at which events happened.")
+			say("The search explored %s.", whatExplored(r))
 		}
 	case search.StopViolation:
 		say("The check stopped at the first violation: --keep-going looks for others.")
@@ -158,6 +165,13 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	}
 	if c.Exhausted && len(c.ReadClock) > 0 {
 		say("Nodes that read the clock, in steps that were tried at no other times: %s.", strings.Join(c.ReadClock, ", "))
+	}
+	if c.Exhausted && len(c.AtLocks) > 0 {
+		say("Nodes whose threads were interleaved only at system calls and lock functions: %s.", strings.Join(c.AtLocks, ", "))
+	}
+	calls := slices.DeleteFunc(slices.Clone(c.TookTurns), func(n string) bool { return slices.Contains(c.AtLocks, n) })
+	if c.Exhausted && len(calls) > 0 {
+		say("Nodes whose threads were interleaved only at system calls, since no known lock function ran: %s.", strings.Join(calls, ", "))
 	}
 	if !c.Exhausted && c.Missed != "" {
 		say("The search was not complete: %s.", c.Missed)

@@ -45,6 +45,16 @@ func TestSummary(t *testing.T) {
 			Coverage: with(record.Coverage{Exhausted: true, ReadClock: []string{"server", "client"}}, 1)},
 			"No violation. Explored every state within the bounds, at the times at which events happened: 1 execution in 60.0 s. " +
 				"Nodes that read the clock, in steps that were tried at no other times: server, client."},
+		{"threads", record.Report{Command: "check", Stopped: check.StopExplored, Executions: 7, RealTime: took,
+			Coverage: with(record.Coverage{Exhausted: true, TookTurns: []string{"a", "b", "c"}, AtLocks: []string{"b"}}, 1)},
+			"No violation. Explored every state within the bounds, with threads interleaved at certain places only: 7 executions in 60.0 s. " +
+				"Nodes whose threads were interleaved only at system calls and lock functions: b. " +
+				"Nodes whose threads were interleaved only at system calls, since no known lock function ran: a, c."},
+		{"threads, with violations", record.Report{Command: "check", Stopped: check.StopExploredAtTimes, Outcome: record.Violated, Violations: make([]record.Violation, 1),
+			Executions: 7, RealTime: took, Coverage: with(record.Coverage{Exhausted: true, TookTurns: []string{"a"}, AtLocks: []string{"a"}}, 1)},
+			"Found a violation: explored 7 executions in 60.0 s. " +
+				"The search explored every state within the bounds, at the times at which events happened, with threads interleaved at certain places only. " +
+				"Nodes whose threads were interleaved only at system calls and lock functions: a."},
 		{"clock, in a search that was not complete", record.Report{Command: "check", Stopped: search.StopTime, Executions: 12, RealTime: took,
 			Coverage: with(record.Coverage{ReadClock: []string{"server"}}, 0)},
 			"Explored 12 executions in 60.0 s; found nothing. The last tenth of the time showed no new behaviour."},

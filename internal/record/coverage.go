@@ -33,6 +33,10 @@ type Coverage struct {
 	// read the clock in steps of which nobody knows the outcome at other times.
 	Exhausted bool
 	ReadClock []string
+	// TookTurns are the nodes with several threads of which another one could go first somewhere.
+	// Between such places the work of a thread stayed in one piece. AtLocks are those of them of
+	// which entries of lock functions are such places.
+	TookTurns, AtLocks []string
 	// Probing counts what was tried at other times.
 	Probing space.Probing
 	// StatesDigest stands for the set of global states that were seen.

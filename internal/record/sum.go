@@ -57,9 +57,7 @@ func (c *Coverage) Sum(nodes []string) work.Cover {
 	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given, Merged: c.Merged, RulesAudited: c.RulesAudited,
 		Assertions: c.Assertions, Strategies: c.Strategies, Liveness: c.Liveness}
 	s.Probing = c.Probing
-	for _, name := range c.ReadClock {
-		s.ReadClock = append(s.ReadClock, nodeOf(name, nodes))
-	}
+	s.ReadClock, s.TookTurns, s.AtLocks = nodesOf(c.ReadClock, nodes), nodesOf(c.TookTurns, nodes), nodesOf(c.AtLocks, nodes)
 	for i := range c.Faults {
 		f := &c.Faults[i]
 		t := work.Faults{Kind: f.Kind, Faults: f.Faults}
@@ -79,10 +77,8 @@ func (c *Coverage) fill(from *work.Cover, nodes []string) {
 	s := from.Clone()
 	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known, s.Given, s.Merged, s.RulesAudited
 	c.Assertions, c.Strategies, c.Liveness = s.Assertions, s.Strategies, s.Liveness
-	c.ReadClock, c.Probing = nil, s.Probing
-	for _, id := range s.ReadClock {
-		c.ReadClock = append(c.ReadClock, nodes[id])
-	}
+	c.Probing = s.Probing
+	c.ReadClock, c.TookTurns, c.AtLocks = namesOf(s.ReadClock, nodes), namesOf(s.TookTurns, nodes), namesOf(s.AtLocks, nodes)
 	for i := range c.Faults {
 		f := &c.Faults[i]
 		n := slices.IndexFunc(s.Tried, func(t work.Faults) bool { return t.Kind == f.Kind })
@@ -107,6 +103,22 @@ func (c *Coverage) fill(from *work.Cover, nodes []string) {
 			}
 		}
 	}
+}
+
+// nodesOf are the nodes that have some names.
+func nodesOf(names, nodes []string) (all []ariadne.NodeID) {
+	for _, name := range names {
+		all = append(all, nodeOf(name, nodes))
+	}
+	return all
+}
+
+// namesOf are the names of some nodes.
+func namesOf(some []ariadne.NodeID, nodes []string) (all []string) {
+	for _, id := range some {
+		all = append(all, nodes[id])
+	}
+	return all
 }
 
 // nodeOf is the node of a name; ariadne.NoNode: it is that of the network.

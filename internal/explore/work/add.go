@@ -73,17 +73,23 @@ func (c *Counts) Add(o *Counts) {
 	}
 }
 
+// join adds nodes to others. Both are in order.
+func join(all, more []ariadne.NodeID) []ariadne.NodeID {
+	for _, id := range more {
+		if i, ok := slices.BinarySearch(all, id); !ok {
+			all = slices.Insert(all, i, id)
+		}
+	}
+	return all
+}
+
 // Add adds what another worker did.
 func (c *Cover) Add(o *Cover) {
 	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given = c.Bounded+o.Bounded, c.Cycles+o.Cycles, c.CutOff+o.CutOff, c.Known+o.Known, c.Given+o.Given
 	c.Merged, c.RulesAudited = c.Merged+o.Merged, c.RulesAudited+o.RulesAudited
 	c.Assertions.Merge(o.Assertions)
 	c.Probing.Add(o.Probing)
-	for _, id := range o.ReadClock {
-		if i, ok := slices.BinarySearch(c.ReadClock, id); !ok {
-			c.ReadClock = slices.Insert(c.ReadClock, i, id)
-		}
-	}
+	c.ReadClock, c.TookTurns, c.AtLocks = join(c.ReadClock, o.ReadClock), join(c.TookTurns, o.TookTurns), join(c.AtLocks, o.AtLocks)
 	for i := range o.Tried {
 		c.try(&o.Tried[i])
 	}

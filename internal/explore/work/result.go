@@ -94,6 +94,10 @@ type Cover struct {
 	// ReadClock are the nodes that have read the clock in steps of which nobody knows the outcome
 	// at other times, in order.
 	ReadClock []ariadne.NodeID `json:"read_clock,omitempty"`
+	// TookTurns are the nodes of which another thread could go first somewhere, and AtLocks those
+	// of them of which one could at a lock function, in order.
+	TookTurns []ariadne.NodeID `json:"took_turns,omitempty"`
+	AtLocks   []ariadne.NodeID `json:"at_locks,omitempty"`
 	// Probing counts what was tried at other times.
 	Probing space.Probing `json:"probing,omitzero"`
 	// Assertions are what programs want to be shown once, and whether it was.

@@ -26,6 +26,7 @@ type Break struct {
 	Addr     uint64
 	Was      byte   // what is there without it
 	Function string // that begins there and may fail, or ""
+	Lock     string // the lock function that begins there, or ""
 	Sites    []int  // where functions expose something (internal/machine/node)
 	Behind   bool   // a function returns there that another one has jumped to at its end
 }

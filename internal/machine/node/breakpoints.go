@@ -27,22 +27,27 @@ func (n *Node) breakCode(th *thread, maps string) {
 		if n.probing != nil {
 			n.probe(th, &r)
 		}
-		if n.functions == nil {
+		if n.functions == nil && !n.cfg.Faults.Late {
 			continue
 		}
 		entries := entryPoints.of(th, r.file)
 		for name := range n.functions {
 			for _, at := range entries[name] {
-				if at >= r.offset && at-r.offset < r.end-r.start {
-					n.breakAt(th, r.start+at-r.offset, name, -1)
+				if addr, ok := r.address(at); ok {
+					n.breakAt(th, addr, name, -1)
 				}
 			}
+		}
+		if n.cfg.Faults.Late {
+			n.breakLocks(th, &r, entries)
 		}
 	}
 }
 
 // breaks reports whether the node's programs have breakpoints.
-func (n *Node) breaks() bool { return n.functions != nil || n.probing != nil }
+func (n *Node) breaks() bool {
+	return n.functions != nil || n.probing != nil || n.cfg.Faults.Late
+}
 
 // breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the
 // probing, if it is not -1. It reports whether there was none of the kind.

@@ -199,8 +199,8 @@ func (n *Node) handleSignal(th *thread, sig unix.Signal) bool {
 		}
 		return n.fault(th, sig)
 	case unix.SIGTRAP:
-		if n.atBreak(th) {
-			return true
+		if ours, goesOn := n.atBreak(th); ours {
+			return goesOn
 		}
 		return n.fault(th, sig)
 	case unix.SIGBUS, unix.SIGFPE, unix.SIGILL:

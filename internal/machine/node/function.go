@@ -37,17 +37,17 @@ func failingFunctions(values map[string]int64) functions {
 }
 
 // atBreak handles th's arrival at a breakpoint of ours: the call of the function is a place of the
-// step. It reports whether there is one.
-func (n *Node) atBreak(th *thread) bool {
+// step. It reports whether there is one, and whether th goes on running.
+func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	if !n.breaks() {
-		return false
+		return false, false
 	}
 	must(th.tr.Refresh())
 	k := th.k
 	addr := th.tr.IP() - 1
 	i := slices.IndexFunc(k.Proc.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
 	if i < 0 {
-		return false
+		return false, false
 	}
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
@@ -63,11 +63,11 @@ func (n *Node) atBreak(th *thread) bool {
 			if !ok {
 				must(fmt.Errorf("thread %d: no return address at the entry of %s", k.TID, b.Function))
 			}
-			return true
+			return true, true
 		}
 	}
 	n.stepOver(th, &b)
-	return true
+	return true, b.Lock == "" || !n.overtakenAtLock(th, b.Lock)
 }
 
 // returned stands in the call stream for a function that returned without having done anything.

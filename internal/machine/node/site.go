@@ -78,6 +78,11 @@ type codeRange struct {
 	file               string
 }
 
+// address is where an offset in the file is mapped, if it is.
+func (r *codeRange) address(offset uint64) (addr uint64, ok bool) {
+	return r.start + offset - r.offset, offset >= r.offset && offset-r.offset < r.end-r.start
+}
+
 // codeOf is where th's process has mapped what does not make calls for others.
 func codeOf(th *thread) codeMap {
 	return slices.DeleteFunc(codeIn(th.maps()), func(r codeRange) bool { return makesCalls(path.Base(r.file)) })

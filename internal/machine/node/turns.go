@@ -12,11 +12,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 )
 
-// Where several threads of the node are ready, another one than that whose turn it is may go
-// first, within the spec's budget. There are such places at the entry of a call, behind a call by
-// which a thread has become ready, and where the thread that ran waits, ends or yields, so that it
-// is the turn of another. Whose turn it was is late then: it goes on when no other thread can.
-// That is a thread which Linux has put off: one deviation, however many others go by.
+// Where several threads of the node are ready, another one than that whose turn it is may go first,
+// within the spec's budget. There are such places at the entry of a call or of a lock function
+// (locks.go), behind a call by which a thread has become ready, and where the thread that ran
+// waits, ends or yields, so that it is the turn of another. Whose turn it was is late then: it goes
+// on when no other thread can. That is a thread which Linux has put off: one deviation, however
+// many others go by.
 //
 // Every order of threads is within some budget, since each ready thread is an alternative at
 // each place; and who is late need not be put off again for each that is to go before it.
@@ -69,6 +70,13 @@ func (n *Node) overtaken(th *thread) bool {
 // some thread has become ready: on another processor it might be faster.
 func (n *Node) overtakenBehind(th *thread) bool {
 	return n.letsNow() && !th.k.Native && n.late(th, callName(th.k.Call.NR), "made")
+}
+
+// overtakenAtLock reports whether another thread goes before th goes on in a lock function that
+// it has just entered.
+func (n *Node) overtakenAtLock(th *thread, function string) bool {
+	n.watch.Called() // a stop takes as long as that of a call
+	return n.letsNow() && n.late(th, function+"()", "")
 }
 
 // late enters a place at which th would go on, and reports whether another goes first.

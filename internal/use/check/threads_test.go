@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,11 +51,13 @@ func TestLateThreads(t *testing.T) {
 		{"../../../examples/threads/wakeup.c", "careless", 1, true},
 		{"../../../examples/threads/locks.c", "careless", 1, true},
 		{"../../../examples/threads/queue.c", "careless", 1, true},
+		{"../../../examples/threads/update.c", "careless", 1, true},
 		{"../../machine/node/testdata/threads/order.c", "ab xyz !xabyz", 2, true},
 		{"../../../examples/threads/ticket.c", "careful", 1, false},
 		{"../../../examples/threads/wakeup.c", "careful", 2, false},
 		{"../../../examples/threads/locks.c", "careful", 1, false},
 		{"../../../examples/threads/queue.c", "careful", 1, false},
+		{"../../../examples/threads/update.c", "careful", 1, false},
 	} {
 		name := strings.TrimSuffix(filepath.Base(c.source), ".c") + " " + c.args
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +70,9 @@ func TestLateThreads(t *testing.T) {
 				}
 				if len(r.Bugs) > 0 || r.Coverage.Nodes.Mismatches > 0 || !r.Coverage.Exhausted {
 					t.Fatalf("%s: %q, %d mismatches, exhausted %v", name, r.Bugs, r.Coverage.Nodes.Mismatches, r.Coverage.Exhausted)
+				}
+				if took := late > 0 && r.Coverage.Nodes.Executed > 0; took != slices.Equal(r.Coverage.TookTurns, []string{"n"}) || took && strings.Contains(c.source, "examples") != slices.Equal(r.Coverage.AtLocks, r.Coverage.TookTurns) {
+					t.Errorf("%d late: took turns: %q, at locks: %q", late, r.Coverage.TookTurns, r.Coverage.AtLocks)
 				}
 				return r
 			}

@@ -50,8 +50,11 @@ type worker struct {
 	repeated map[violationName]*repeated        // that are entered together
 	// by node: it has read the clock in a step
 	readClock []bool
-	last      time.Duration // when it last entered anything
-	near      bool          // it is in a part that a resumed check walks again
+	// tookTurns likewise: threads of which other ones could go first, and atLocks: at functions of
+	// locks
+	tookTurns, atLocks []bool
+	last               time.Duration // when it last entered anything
+	near               bool          // it is in a part that a resumed check walks again
 	// it has looked what became of the servers on its first path
 	watched bool
 	err     error
@@ -78,7 +81,7 @@ const enterEvery = 20 * time.Millisecond
 
 // newWorker returns worker id of so many.
 func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
-	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), tookTurns: make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.now)
@@ -207,6 +210,9 @@ func (w *worker) watch(p *space.Path) {
 	if by != nil && !w.readClock[by.From.Node] && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
 		w.readClock[by.From.Node] = true
 	}
+	if by != nil && w.check.system.Spec.Faults[world.Preempt] > 0 && !w.atLocks[by.From.Node] {
+		w.noteTurns(by)
+	}
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
 		if kind, ok := w.explorer.behaviour.look(by, w.explorer.now()); ok && w.explorer.corpus.wants(p) {
 			w.explorer.corpus.saw(w.prefix(p), kind, &w.explorer.behaviour)
@@ -214,6 +220,17 @@ func (w *worker) watch(p *space.Path) {
 	}
 	if by != nil && w.living == nil && w.meter.MayBeNew() {
 		w.noteRefusals(by)
+	}
+}
+
+// noteTurns notes where threads took turns in a transition.
+func (w *worker) noteTurns(by *memo.Transition) {
+	id := by.From.Node
+	for i := range by.Output.Places {
+		if p := &by.Output.Places[i]; p.Kind() == ariadne.ThreadLate {
+			w.tookTurns[id] = true
+			w.atLocks[id] = w.atLocks[id] || ariadne.AtFunction(p.Name)
+		}
 	}
 }
 
@@ -435,7 +452,7 @@ func (w *worker) add() {
 		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
 			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: w.clockReaders(), Probing: w.search.Space.Probing,
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: nodesIn(w.readClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
 		},
 	}
 	if w.living == nil { // which counts as it goes
@@ -464,10 +481,10 @@ func (w *worker) add() {
 	clear(w.ends)
 }
 
-// clockReaders are the nodes that have read the clock, in order.
-func (w *worker) clockReaders() (nodes []ariadne.NodeID) {
-	for id, reads := range w.readClock {
-		if reads {
+// nodesIn are the nodes that are in a set, in order.
+func nodesIn(set []bool) (nodes []ariadne.NodeID) {
+	for id, in := range set {
+		if in {
 			nodes = append(nodes, ariadne.NodeID(id))
 		}
 	}
