@@ -255,6 +255,14 @@ type CallRecord struct {
 	Hash    uint64
 }
 
+// CodeLine is a place in the code of a program.
+type CodeLine struct {
+	Program  string `json:"program"`        // the name of the file that has the code
+	Function string `json:"function"`       // "": there are no symbols
+	File     string `json:"file,omitempty"` // of the source; "": there is no debug information
+	Line     int    `json:"line,omitempty"`
+}
+
 // Output is everything that a node does in a step. The fields of Output itself say what the step
 // has done. The other fields are in three groups, by the parts that may rely on them.
 type Output struct {

@@ -17,6 +17,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/use/crash"
 	"github.com/ariadne-mc/ariadne/internal/use/explain"
+	"github.com/ariadne-mc/ariadne/internal/use/timers"
 )
 
 //go:embed json.md
@@ -35,6 +36,7 @@ var printed = []struct {
 	{"`ariadne crash --json`", crash.Result{}},
 	{"`ariadne trace show --json`", traceObject{}},
 	{"`ariadne explain --json`", explain.Explanation{}},
+	{"`ariadne timers --json`", timers.List{}},
 }
 
 // jsonPage is the page on the output for programs: json.md, and the fields by their types.

@@ -43,7 +43,7 @@ func (x *Executor) audits(l *Local, in world.Input) bool {
 // its CallTrace.
 func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error {
 	x.counts.Audited++
-	second, comparable, err := x.again(l, in)
+	second, comparable, err := x.withCalls(l, in)
 	switch {
 	case err != nil:
 		return err
@@ -57,16 +57,25 @@ func (x *Executor) audit(l *Local, in world.Input, first *ariadne.Output) error 
 		Calls: [2][]ariadne.CallRecord{first.CallTrace, second.CallTrace}})
 }
 
-// again executes a transition on an instance of its own, as oneMore does, and on another
+// withCalls executes a transition on an instance of its own, as again does. The output has its
+// CallTrace.
+func (x *Executor) withCalls(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
+	return x.again(l, func(m Freezable) (ariadne.Output, error) {
+		m.RecordCalls(true)
+		return x.apply(m, in)
+	})
+}
+
+// again has an instance of its own do something in a state, as oneMore does, and another
 // one when that is lost.
-func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
+func (x *Executor) again(l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool, err error) {
 	for {
 		from, c := x.kept.nearest(l)
 		m, err := x.newInstance(from, c)
 		if err != nil {
 			return out, false, err
 		}
-		out, comparable, err = x.oneMore(m, from, l, in)
+		out, comparable, err = x.oneMore(m, from, l, do)
 		if !errors.Is(err, ariadne.ErrLost) {
 			return out, comparable, err
 		}
@@ -76,10 +85,10 @@ func (x *Executor) again(l *Local, in world.Input) (out ariadne.Output, comparab
 	}
 }
 
-// oneMore executes a transition on an instance that stands at from, which it closes, and returns
-// what was done, with its CallTrace. The result is not comparable when a thread was preempted on
+// oneMore brings an instance that stands at from to a state, has it do something there, closes it,
+// and returns what was done. The result is not comparable when a thread was preempted on
 // the way, or when the instance already went astray there, which is reported.
-func (x *Executor) oneMore(m Freezable, from, l *Local, in world.Input) (out ariadne.Output, comparable bool, err error) {
+func (x *Executor) oneMore(m Freezable, from, l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool, err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false
 	for _, s := range between(from, l) {
@@ -96,18 +105,17 @@ func (x *Executor) oneMore(m Freezable, from, l *Local, in world.Input) (out ari
 			return out, false, err
 		}
 	}
-	m.RecordCalls(true)
-	out, err = x.apply(m, in)
+	out, err = do(m)
 	return out, !preempted && !out.Unreplayable, err
 }
 
 // explain looks for the calls that differ, by two more executions.
 func (x *Executor) explain(m *Mismatch) error {
-	a, fine, err := x.again(m.State, m.Input)
+	a, fine, err := x.withCalls(m.State, m.Input)
 	if err != nil || !fine {
 		return err
 	}
-	b, fine, err := x.again(m.State, m.Input)
+	b, fine, err := x.withCalls(m.State, m.Input)
 	if err != nil || !fine {
 		return err
 	}

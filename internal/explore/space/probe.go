@@ -90,11 +90,8 @@ func (p *Space) turns(s *State, e *world.Event) ([]ariadne.Time, error) {
 	if known := t.Turns.Load(); known != nil {
 		return *known, nil
 	}
-	n := &s.Nodes[e.Node]
-	from := max(t.Input.At, n.Clock)
-	to := min(from.Add(p.Window), n.Timer()-turnMargin)
-	f := finder{source: p.Source, from: t.From, in: t.Input, seen: map[ariadne.Time][]string{from: parts(&t.Output)}}
-	found, err := f.find(from, to)
+	f := p.finder(s, e, t, p.Window)
+	found, err := f.find(f.first, f.last)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +104,22 @@ func (p *Space) turns(s *State, e *world.Event) ([]ariadne.Time, error) {
 // compared.
 func Tells(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplayable && o.Cut == "" }
 
+// finder is one for a delivery, of which a transition has come, that may arrive later by at most a
+// window.
+func (p *Space) finder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
+	n := &s.Nodes[e.Node]
+	first := max(t.Input.At, n.Clock)
+	return &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
+		seen: map[ariadne.Time][]string{first: parts(&t.Output)}}
+}
+
 // finder looks for the times at which what a node does with a message turns.
 type finder struct {
 	source Source
 	from   *memo.Local
 	in     world.Input
+	first  ariadne.Time              // when it arrives first,
+	last   ariadne.Time              // and at last
 	seen   map[ariadne.Time][]string // by when it arrives, what the node does
 	timed  map[int]bool              // of these parts, those that are times themselves
 	tries  int
@@ -152,11 +160,16 @@ func (f *finder) halve(from, to ariadne.Time) {
 // same reports whether the node does the same at both times.
 func (f *finder) same(a, b ariadne.Time) bool {
 	x, y := f.at(a), f.at(b)
-	if f.err != nil || len(x) != len(y) {
-		return f.err != nil
+	return f.err != nil || same(x, y, f.timed)
+}
+
+// same reports whether two lists of parts are the same but for those that are times.
+func same(x, y []string, timed map[int]bool) bool {
+	if len(x) != len(y) {
+		return false
 	}
 	for i := range x {
-		if x[i] != y[i] && !f.timed[i] {
+		if x[i] != y[i] && !timed[i] {
 			return false
 		}
 	}
@@ -216,8 +229,8 @@ func (f *finder) times(at []ariadne.Time) map[int]bool {
 	return timed
 }
 
-// masked is a text in which what looks like a number or a time stands for any other.
-func masked(text string) string {
+// Masked is a text in which what looks like a number or a time stands for any other.
+func Masked(text string) string {
 	b := make([]byte, 0, len(text))
 	digit := func(i int) bool { return i < len(text) && '0' <= text[i] && text[i] <= '9' }
 	for i := 0; i < len(text); i++ {
@@ -237,15 +250,15 @@ func masked(text string) string {
 func parts(o *ariadne.Output) (all []string) {
 	for i := range o.Messages {
 		m := &o.Messages[i]
-		all = append(all, fmt.Sprint("message ", m.To, m.Flow, m.Flags, " ", masked(string(m.Data))))
+		all = append(all, fmt.Sprint("message ", m.To, m.Flow, m.Flags, " ", Masked(string(m.Data))))
 	}
 	for i := range o.Logs {
 		l := &o.Logs[i]
-		all = append(all, fmt.Sprint("line ", l.Stream, " ", masked(l.Text)))
+		all = append(all, fmt.Sprint("line ", l.Stream, " ", Masked(l.Text)))
 	}
 	for i := range o.Exposures {
 		e := &o.Exposures[i]
-		all = append(all, fmt.Sprint("exposure ", e.Name, " ", e.Key, " ", masked(fmt.Sprint(e.Values)), e.Ends))
+		all = append(all, fmt.Sprint("exposure ", e.Name, " ", e.Key, " ", Masked(fmt.Sprint(e.Values)), e.Ends))
 	}
 	for _, x := range o.Exits {
 		all = append(all, fmt.Sprint("exit ", x.Command, x.Status, x.Signal))

@@ -30,10 +30,11 @@ func (n *Node) handleStop(th *thread, s tracee.Stop) bool {
 		}
 		n.step.makes(th.k.Call.NR)
 		n.watch.Called()
-		n.spendTime(th, kernel.CallCost)
+		n.spendTime(th, n.callCost())
 		if sys.Of(th.k.Call.NR).ReadsClock {
 			n.step.looksAtClock()
 			n.k.ClockTold = true
+			n.noteRead(th)
 		}
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on
 			n.resetReads()
@@ -183,6 +184,7 @@ func (n *Node) handleSignal(th *thread, sig unix.Signal) bool {
 			n.passTrapped(th)
 			n.step.looksAtClock()
 			n.k.ClockTold = n.k.ClockTold || !th.inLoader()
+			n.noteRead(th)
 			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)

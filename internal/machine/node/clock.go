@@ -97,6 +97,9 @@ func (n *Node) lendClock(th *thread) {
 	if left := th.k.CPULeft(); left < limit-n.k.Now {
 		limit, room = n.k.Now+left, 0
 	}
+	if n.reads != nil {
+		limit, room = 0, 0 // each read makes a call
+	}
 	n.step.lent = room
 	n.home.clock.Set(uint64(n.k.Now), uint64(n.k.MonoBase), uint64(n.k.RealBase), uint64(kernel.ClockCost))
 	n.home.clock.SetLimit(uint64(limit), room)

@@ -66,6 +66,7 @@ type Node struct {
 	layout  layout
 	paging  paging
 	step    step
+	reads   *clockReads // nil: they are not noted
 }
 
 // setup is what a node is by its configuration. Its copies are the same.

@@ -25,6 +25,7 @@ var rooms = map[string][]string{
 	"pace":        {"clock.go", "settle.go"},
 	"asking":      {"polling.go"},
 	"polling":     {"polling.go"},
+	"clockReads":  {"reads.go"},
 	"learnt":      {"asked.go", "seen.go", "used.go"},
 	"fate":        {"after.go", "disk.go", "down.go", "effort.go", "power.go"},
 	"lossPoint":   {"down.go", "power.go"},
@@ -78,6 +79,7 @@ var rooms = map[string][]string{
 	"home.used":        {"attributes.go", "clock.go", "home.go", "machine.go"},
 	"Node.held":        {"mapped.go"},
 	"Node.layout":      {"backing.go", "call.go", "inplace.go", "machine.go"},
+	"Node.reads":       {"clock.go", "reads.go"},
 	"Node.paging":      {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go", "machine.go", "paging.go", "process.go"},
 }
 

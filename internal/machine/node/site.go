@@ -118,22 +118,32 @@ func makesCalls(name string) bool {
 
 // site names an address behind a call instruction, or returns "".
 func (m codeMap) site(th *thread, addr uint64) string {
-	i := slices.IndexFunc(m, func(r codeRange) bool { return r.start < addr && addr < r.end })
-	if i < 0 || !th.behindCall(addr) {
+	r, function, into, ok := m.caller(th, addr)
+	switch {
+	case !ok || forOthers(function):
 		return ""
-	}
-	r := m[i]
-	s := symbolTables.of(th, r.file)
-	function, into := s.find(addr - r.start + r.offset)
-	if function == "" {
+	case function == "":
 		return fmt.Sprintf("%s+%#x", path.Base(r.file), addr-r.start+r.offset)
 	}
-	for _, p := range []string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "io.", "bufio.", "net.", "golang.org/x/sys/", "__libc", "_start"} {
-		if strings.HasPrefix(function, p) {
-			return ""
-		}
-	}
 	return fmt.Sprintf("%s:%s+%#x", path.Base(r.file), function, into)
+}
+
+// caller is where an address behind a call instruction is, in which function, and how far in it
+// that is; the name is "" where there are no symbols. Not ok: it is no such address.
+func (m codeMap) caller(th *thread, addr uint64) (r codeRange, function string, into uint64, ok bool) {
+	i := slices.IndexFunc(m, func(r codeRange) bool { return r.start < addr && addr < r.end })
+	if i < 0 || !th.behindCall(addr) {
+		return r, "", 0, false
+	}
+	r = m[i]
+	function, into = symbolTables.of(th, r.file).find(addr - r.start + r.offset)
+	return r, function, into, true
+}
+
+// forOthers reports whether a function makes calls for others.
+func forOthers(function string) bool {
+	return slices.ContainsFunc([]string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "io.", "bufio.", "net.", "golang.org/x/sys/", "__libc", "_start"},
+		func(p string) bool { return strings.HasPrefix(function, p) })
 }
 
 // behindCall reports whether the instruction before addr is a call.
@@ -177,14 +187,10 @@ func symbolsIn(f *elf.File) symbols {
 			found[at] = function{y.Name, at + y.Size}
 		}
 	}
-	if p, text := f.Section(".gopclntab"), f.Section(".text"); p != nil && text != nil {
-		if b, err := p.Data(); err == nil {
-			if t, err := gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr)); err == nil {
-				for i := range t.Funcs {
-					if at, ok := offsetOf(f, t.Funcs[i].Entry); ok {
-						found[at] = function{t.Funcs[i].Name, at + t.Funcs[i].End - t.Funcs[i].Entry}
-					}
-				}
+	if t := goTable(f); t != nil {
+		for i := range t.Funcs {
+			if at, ok := offsetOf(f, t.Funcs[i].Entry); ok {
+				found[at] = function{t.Funcs[i].Name, at + t.Funcs[i].End - t.Funcs[i].Entry}
 			}
 		}
 	}
@@ -196,6 +202,23 @@ func symbolsIn(f *elf.File) symbols {
 		s.name, s.end = append(s.name, found[at].name), append(s.end, found[at].end)
 	}
 	return s
+}
+
+// goTable has the functions and lines of a program of Go; nil: it is none.
+func goTable(f *elf.File) *gosym.Table {
+	p, text := f.Section(".gopclntab"), f.Section(".text")
+	if p == nil || text == nil {
+		return nil
+	}
+	b, err := p.Data()
+	if err != nil {
+		return nil
+	}
+	t, err := gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr))
+	if err != nil {
+		return nil
+	}
+	return t
 }
 
 // find is the function at an offset in the file, and how far in it that is.

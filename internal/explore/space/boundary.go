@@ -1,0 +1,98 @@
+package space
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+)
+
+// Boundary is a time at which a node does something else with a message.
+type Boundary struct {
+	From  *memo.Local // the node's state
+	Input world.Input // the message, as it arrives first
+	// Before is the last time at which the node does what it does at first, as far as is known, and
+	// After the next time at which it is known to do something else.
+	Before, After ariadne.Time
+	// Was and Is are those of the parts of what it does that differ, before and after.
+	Was, Is []string
+
+	before, after []string     // parts
+	timed         map[int]bool // of these, those that are times themselves
+}
+
+// Boundaries are the times at which the node of a delivery does something else with the message, if
+// it arrives later by at most a window, and how many times were tried.
+func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all []Boundary, probing Probing, err error) {
+	t, err := p.come(s, e)
+	if err != nil || !Tells(&t.Output) {
+		return nil, probing, err
+	}
+	f := p.finder(s, e, t, window)
+	found, err := f.find(f.first, f.last)
+	for i := 0; err == nil && i < len(found); i += 2 {
+		b := Boundary{From: t.From, Input: t.Input, Before: found[i], After: found[i+1], timed: f.timed}
+		var was, is *memo.Transition
+		if was, err = p.Source.Transition(t.From, b.At(b.Before)); err != nil {
+			break
+		}
+		if is, err = p.Source.Transition(t.From, b.At(b.After)); err != nil {
+			break
+		}
+		b.before, b.after = parts(&was.Output), parts(&is.Output)
+		b.Was, b.Is = b.only(&was.Output, b.before, b.after), b.only(&is.Output, b.after, b.before)
+		all = append(all, b)
+	}
+	return all, Probing{1, f.tries, len(all)}, err
+}
+
+// At is the message as it arrives at a time.
+func (b *Boundary) At(at ariadne.Time) world.Input {
+	in := b.Input
+	in.At = at
+	return in
+}
+
+// DoesBefore and DoesAfter report whether that is what the node does before the time, or after it.
+func (b *Boundary) DoesBefore(o *ariadne.Output) bool { return b.does(o, b.before) }
+func (b *Boundary) DoesAfter(o *ariadne.Output) bool  { return b.does(o, b.after) }
+
+func (b *Boundary) does(o *ariadne.Output, what []string) bool { return same(parts(o), what, b.timed) }
+
+// only are the texts of those parts of an output that another one does not have in their places.
+func (b *Boundary) only(o *ariadne.Output, of, other []string) (all []string) {
+	for i, text := range texts(o) {
+		if !b.timed[i] && (i >= len(other) || of[i] != other[i]) && text != "" {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// texts are the parts of an output as people read them, in their order. That of the node itself is
+// "" where it says nothing.
+func texts(o *ariadne.Output) (all []string) {
+	for i := range o.Messages {
+		m := &o.Messages[i]
+		all = append(all, fmt.Sprintf("sends %s %v>%v %q", m.Flow.Proto, m.Flow.Src, m.Flow.Dst, m.Data))
+	}
+	for i := range o.Logs {
+		all = append(all, "prints "+o.Logs[i].Text)
+	}
+	for i := range o.Exposures {
+		x := &o.Exposures[i]
+		all = append(all, fmt.Sprintf("exposes %s %s %v", x.Name, x.Key, x.Values))
+	}
+	for _, x := range o.Exits {
+		all = append(all, fmt.Sprintf("command %d exits with %d, signal %d", x.Command+1, x.Status, x.Signal))
+	}
+	switch {
+	case o.Diverged != "":
+		return append(all, "computes without end")
+	case o.Fatal != "":
+		return append(all, "cannot go on")
+	}
+	return append(all, "")
+}
