@@ -38,7 +38,7 @@ func (a *app) explainCommand() *cobra.Command {
 
 A step with a + is needed: without its deviation the violation does not come. Nothing is guessed:
 a deviation that --time leaves no time for is reported as not tried. The exit status is 0 when the
-trace was explained.`,
+trace was explained, and 3 when programs now do something else than in the trace.`,
 		Example: `  ariadne explain ariadne-runs/raftkv-1/violation-1/shrunk/trace.txt
   ariadne explain ariadne-runs/raftkv-1/violation-1/trace.txt --time 5m --json`,
 		Args: exactly("TRACE"),

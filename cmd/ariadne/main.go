@@ -20,6 +20,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -79,7 +80,9 @@ func (a *app) main(args []string) int {
 		return statusUsage
 	}
 	var limit *ariadne.LimitError
-	if err = system.AsLimit(err); errors.As(err, &limit) {
+	// Where replay has a verdict of its own, explain and the debuggers cannot go on.
+	var left *session.Mismatch
+	if err = system.AsLimit(err); errors.As(err, &limit) || errors.As(err, &left) {
 		fmt.Fprintf(a.err, "inconclusive: %v\n", err)
 		return record.Inconclusive.ExitStatus()
 	}
@@ -128,7 +131,8 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		a.runCommand(), a.checkCommand(), a.crashCommand(), a.replayCommand(), a.explainCommand(), a.timersCommand(), a.graphCommand(), a.debugCommand(), a.traceCommand(), a.initCommand(),
+		a.runCommand(), a.checkCommand(), a.crashCommand(), a.replayCommand(), a.explainCommand(), a.timersCommand(), a.graphCommand(),
+		a.debugCommand(), a.coreCommand(), a.gdbCommand(), a.traceCommand(), a.initCommand(),
 		a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
 	)
 	return root

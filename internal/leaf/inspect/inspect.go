@@ -25,6 +25,9 @@ type Machine interface {
 	Mappings(pid int) ([]Mapping, error)
 	// ReadMemory reads a process's memory into b. It returns how much of it there is in one piece.
 	ReadMemory(pid int, address uint64, b []byte) (n int, err error)
+	// Auxiliary is the auxiliary vector that a process was given when its program began
+	// (getauxval(3)).
+	Auxiliary(pid int) ([]byte, error)
 	// ReadFile reads a regular file, by the path that the machine's programs see, into b. At the
 	// file's end n is less than len(b).
 	ReadFile(path string, offset int64, b []byte) (n int, err error)

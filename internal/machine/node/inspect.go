@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -180,6 +181,26 @@ func (n *Node) ReadMemory(pid int, address uint64, b []byte) (read int, err erro
 		read += len(part)
 	}
 	return read, nil
+}
+
+// Auxiliary implements inspect.Machine.
+func (n *Node) Auxiliary(pid int) (b []byte, err error) {
+	defer recoverTool(n, &err)
+	th, err := n.process(pid)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = os.ReadFile(fmt.Sprintf("/proc/%d/auxv", th.tr.TID)); err != nil {
+		return nil, err
+	}
+	for at := 0; at+16 <= len(b); at += 16 {
+		for _, x := range th.k.Proc.Aux {
+			if x.Kind == binary.LittleEndian.Uint64(b[at:]) {
+				binary.LittleEndian.PutUint64(b[at+8:], x.Value)
+			}
+		}
+	}
+	return b, nil
 }
 
 // ReadFile implements inspect.Machine.

@@ -60,6 +60,7 @@ func init() {
 		{"flight f", "", "show the messages that are under way", "", (*Debugger).showFlight},
 		{"diff d", "NAME STEP [STEP]", "show in what a node differs between two steps, or a step and here", "", (*Debugger).diff},
 		{"digest", "NAME", "name the state of a node, with memory and registers: the same at each visit", "", (*Debugger).showDigest},
+		{"core", "NAME FILE", "write core files of a node's processes, which gdb opens", "", (*Debugger).core},
 		{"choices c", "", "list what can happen here", "", (*Debugger).choices},
 		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "", (*Debugger).choose},
 		{"run r", "[COUNT]", "go to the end, at most so many steps, always with what comes first in time", "", (*Debugger).run},

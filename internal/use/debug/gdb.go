@@ -1,0 +1,352 @@
+package debug
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/gdb"
+	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
+)
+
+// ServeGDB shows a process of a node where the debugger stands to a gdb that writes to r and reads
+// from w, until gdb leaves. pid is its number as the node sees it; 0: the node has only one. gdb
+// can look at all, and change nothing.
+func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) error {
+	id, err := d.node(node)
+	if err != nil {
+		return err
+	}
+	served := false
+	err = d.session.Visit(id, func(m inspect.Machine) error {
+		v, err := m.Look()
+		if err != nil {
+			return err
+		}
+		var numbers []string
+		var p *inspect.Process
+		for i := range v.Processes {
+			if x := &v.Processes[i]; len(x.Threads) > 0 {
+				numbers = append(numbers, strconv.Itoa(x.PID))
+				if pid == 0 || pid == x.PID {
+					p = x
+				}
+			}
+		}
+		switch {
+		case len(numbers) == 0:
+			return nil
+		case p == nil:
+			return fmt.Errorf("node %s has no process %d behind step %d: there are %s", node, pid, d.Step(), strings.Join(numbers, ", "))
+		case pid == 0 && len(numbers) > 1:
+			return fmt.Errorf("node %s has several processes behind step %d, and one is wanted: %s", node, d.Step(), strings.Join(numbers, ", "))
+		}
+		served = true
+		t := target{conn: gdb.NewConn(r, w), machine: m, process: p, thread: p.Threads[0].TID, program: d.onHost(p.Exe)}
+		return t.serve()
+	})
+	if err == nil && !served {
+		n := d.session.Now().Node(id)
+		err = fmt.Errorf("node %s has no process behind step %d: %s", node, d.Step(), inWords(&n))
+	}
+	return err
+}
+
+// target is a process that gdb looks at.
+type target struct {
+	conn    *gdb.Conn
+	machine inspect.Machine
+	process *inspect.Process
+	thread  int // whose registers gdb asks for
+	program string
+}
+
+// stands is what gdb's user reads when the process shall run.
+const stands = "Ariadne shows the process as it is behind a step: it cannot go on from here, and nothing can be changed.\n"
+
+// Answers of the remote protocol.
+const (
+	okay    = "OK"
+	unknown = "" // the command is not supported
+	failed  = "E01"
+)
+
+// serve answers packets until gdb leaves.
+func (t *target) serve() error {
+	for {
+		packet, err := t.conn.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if packet == "" {
+			packet = "?"
+		}
+		switch packet[0] {
+		case 'k': // has no answer
+			return nil
+		case 'c', 'C', 's', 'S':
+			if err := t.conn.Write("O" + hex.EncodeToString([]byte(stands))); err != nil {
+				return err
+			}
+		}
+		if err := t.conn.Write(t.answer(packet)); err != nil {
+			return err
+		}
+		switch {
+		case packet == "QStartNoAckMode":
+			t.conn.Trusted = true
+		case packet[0] == 'D' || strings.HasPrefix(packet, "vKill"):
+			return nil
+		}
+	}
+}
+
+// answer is what a packet is answered with.
+func (t *target) answer(packet string) string {
+	name, args, _ := strings.Cut(packet, ":")
+	switch {
+	case packet == "?":
+		return fmt.Sprintf("T00thread:%x;", t.thread)
+	case name == "qSupported":
+		return fmt.Sprintf("PacketSize=%x;QStartNoAckMode+;qXfer:features:read+;qXfer:threads:read+;qXfer:auxv:read+;qXfer:exec-file:read+", gdb.Most)
+	case packet == "QStartNoAckMode", packet[0] == 'D', strings.HasPrefix(packet, "vKill"), name == "qSymbol":
+		return okay
+	case packet == "qC":
+		return fmt.Sprintf("QC%x", t.thread)
+	case name == "qAttached":
+		return "1" // so gdb leaves it alive when it ends
+	case packet == "qfThreadInfo":
+		return "m" + strings.Join(t.threads(), ",")
+	case packet == "qsThreadInfo":
+		return "l"
+	case name == "qXfer":
+		return t.transfer(args)
+	case packet == "g":
+		return t.registers()
+	case packet[0] == 'm':
+		return t.memory(packet[1:])
+	case strings.HasPrefix(packet, "Hg"):
+		return t.choose(packet[2:])
+	case strings.HasPrefix(packet, "Hc"):
+		return okay // which thread shall run: none will
+	case packet[0] == 'T':
+		if !slices.Contains(t.threads(), packet[1:]) {
+			return failed
+		}
+		return okay
+	case strings.ContainsRune("cCsSGPMX", rune(packet[0])):
+		return failed
+	}
+	return unknown
+}
+
+// threads are the numbers of all threads, as gdb writes them.
+func (t *target) threads() (all []string) {
+	for i := range t.process.Threads {
+		all = append(all, strconv.FormatInt(int64(t.process.Threads[i].TID), 16))
+	}
+	return all
+}
+
+// choose chooses the thread whose registers are asked for; 0 and -1: any.
+func (t *target) choose(thread string) string {
+	if thread == "0" || thread == "-1" {
+		return okay
+	}
+	i := slices.Index(t.threads(), thread)
+	if i < 0 {
+		return failed
+	}
+	t.thread = t.process.Threads[i].TID
+	return okay
+}
+
+// memory is what lies at an address: as much of it as there is in one piece.
+func (t *target) memory(args string) string {
+	from, size, ok := numbers(args)
+	if !ok {
+		return failed
+	}
+	b := make([]byte, min(size, gdb.Most/2))
+	n, err := t.machine.ReadMemory(t.process.PID, from, b)
+	if err != nil {
+		return failed
+	}
+	return hex.EncodeToString(b[:n])
+}
+
+// numbers are two numbers in hexadecimal digits, as in 7f00,40.
+func numbers(text string) (a, b uint64, ok bool) {
+	first, second, ok := strings.Cut(text, ",")
+	a, err := strconv.ParseUint(first, 16, 64)
+	b, err2 := strconv.ParseUint(second, 16, 64)
+	return a, b, ok && err == nil && err2 == nil
+}
+
+// transfer is a piece of an object (qXfer), as in features:read:target.xml:0,3ff8.
+func (t *target) transfer(args string) string {
+	f := strings.Split(args, ":")
+	if len(f) != 4 || f[1] != "read" {
+		return unknown
+	}
+	var object []byte
+	switch f[0] + ":" + f[2] {
+	case "features:target.xml":
+		object = []byte(describeRegisters())
+	case "threads:":
+		object = t.threadsXML()
+	case "auxv:":
+		var err error
+		if object, err = t.machine.Auxiliary(t.process.PID); err != nil {
+			return failed
+		}
+	case "exec-file:", "exec-file:" + strconv.FormatInt(int64(t.process.PID), 16):
+		object = []byte(t.program)
+	default:
+		return failed
+	}
+	from, size, ok := numbers(f[3])
+	if !ok || from > uint64(len(object)) {
+		return failed
+	}
+	piece := object[from:]
+	if most := min(size, gdb.Most/2); uint64(len(piece)) > most {
+		return "m" + string(piece[:most])
+	}
+	return "l" + string(piece)
+}
+
+// threadsXML lists the threads with where each waits.
+func (t *target) threadsXML() []byte {
+	var b bytes.Buffer
+	b.WriteString("<?xml version=\"1.0\"?>\n<threads>\n")
+	for i := range t.process.Threads {
+		th := &t.process.Threads[i]
+		fmt.Fprintf(&b, "<thread id=\"%x\" name=\"", th.TID)
+		xml.EscapeText(&b, []byte(th.Name))
+		b.WriteString("\">")
+		xml.EscapeText(&b, []byte(strings.TrimPrefix(th.String(), fmt.Sprintf("%d %s: ", th.TID, th.Name))))
+		b.WriteString("</thread>\n")
+	}
+	b.WriteString("</threads>\n")
+	return b.Bytes()
+}
+
+// Registers as gdb numbers them: the general ones, those of the FPU, those of SSE, what Linux adds.
+var (
+	wide     = strings.Fields("rax rbx rcx rdx rsi rdi rbp rsp r8 r9 r10 r11 r12 r13 r14 r15 rip")
+	narrow   = strings.Fields("eflags cs ss ds es fs gs")
+	floating = strings.Fields("fctrl fstat ftag fiseg fioff foseg fooff fop")
+	more     = strings.Fields("orig_rax fs_base gs_base")
+)
+
+// describeRegisters is gdb's target description: the registers in the order in which they are sent.
+func describeRegisters() string {
+	var b strings.Builder
+	b.WriteString(`<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target><architecture>i386:x86-64</architecture><osabi>GNU/Linux</osabi>`)
+	reg := func(name string, bits int, kind string) {
+		fmt.Fprintf(&b, `<reg name="%s" bitsize="%d" type="%s"/>`, name, bits, kind)
+	}
+	b.WriteString(`<feature name="org.gnu.gdb.i386.core">`)
+	for _, name := range wide {
+		kind := "int64"
+		switch name {
+		case "rip":
+			kind = "code_ptr"
+		case "rbp", "rsp":
+			kind = "data_ptr"
+		}
+		reg(name, 64, kind)
+	}
+	for _, name := range narrow {
+		reg(name, 32, "int32")
+	}
+	for i := range 8 {
+		reg(fmt.Sprintf("st%d", i), 80, "i387_ext")
+	}
+	for _, name := range floating {
+		reg(name, 32, "int32")
+	}
+	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.sse">`)
+	for i := range 16 {
+		reg(fmt.Sprintf("xmm%d", i), 128, "uint128")
+	}
+	reg("mxcsr", 32, "int32")
+	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.linux">`)
+	reg(more[0], 64, "int64")
+	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.segments">`)
+	for _, name := range more[1:] {
+		reg(name, 64, "int64")
+	}
+	b.WriteString(`</feature></target>`)
+	return b.String()
+}
+
+// registers are those of the chosen thread, in the order of describeRegisters.
+func (t *target) registers() string {
+	r, err := t.machine.Registers(t.thread)
+	if err != nil || len(r.Extended) < legacyFPU {
+		return failed
+	}
+	var b []byte
+	put := func(names []string, size int) {
+		for _, name := range names {
+			v, ok := r.Of(name)
+			if !ok {
+				err = fmt.Errorf("the register %s is not known", name)
+			}
+			b = append(b, binary.LittleEndian.AppendUint64(nil, v)[:size]...)
+		}
+	}
+	put(wide, 8)
+	put(narrow, 4)
+	x := r.Extended // as FXSAVE lays it out
+	for i := range 8 {
+		b = append(b, x[32+16*i:][:10]...)
+	}
+	le := binary.LittleEndian
+	for _, v := range []uint32{uint32(le.Uint16(x)), uint32(le.Uint16(x[2:])), tags(x), uint32(le.Uint16(x[12:])), le.Uint32(x[8:]),
+		uint32(le.Uint16(x[20:])), le.Uint32(x[16:]), uint32(le.Uint16(x[6:]))} {
+		b = le.AppendUint32(b, v)
+	}
+	b = append(b, x[160:160+16*16]...)
+	b = append(b, x[24:28]...)
+	put(more, 8)
+	if err != nil {
+		return failed
+	}
+	return hex.EncodeToString(b)
+}
+
+// tags are two bits for each register of the FPU: whether it holds a number, zero, something else
+// or nothing. FXSAVE keeps but one: whether it holds something.
+func tags(x []byte) (all uint32) {
+	top := int(x[3]>>3) & 7
+	for i := range 8 {
+		tag := uint32(3)
+		if x[4]&(1<<i) != 0 {
+			v := x[32+16*((i-top)&7):]
+			mantissa, exponent := binary.LittleEndian.Uint64(v), binary.LittleEndian.Uint16(v[8:])&0x7fff
+			switch {
+			case exponent == 0 && mantissa == 0:
+				tag = 1
+			case exponent == 0x7fff || mantissa>>63 == 0:
+				tag = 2
+			default:
+				tag = 0
+			}
+		}
+		all |= tag << (2 * i)
+	}
+	return all
+}
