@@ -90,7 +90,7 @@ func (d *Debugger) core(args string) (string, error) {
 
 // String says how to open the core.
 func (c *Core) String() string {
-	text := fmt.Sprintf("%s: process %d, %s, %d threads\n", c.Path, c.PID, c.Program, c.Threads)
+	text := fmt.Sprintf("%s: process %d, %s, threads: %d\n", c.Path, c.PID, c.Program, c.Threads)
 	if c.Host != "" {
 		text += fmt.Sprintf("  gdb %s %s\n", c.Host, c.Path)
 	}

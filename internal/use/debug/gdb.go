@@ -46,7 +46,7 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) erro
 		case p == nil:
 			return fmt.Errorf("node %s has no process %d behind step %d: there are %s", node, pid, d.Step(), strings.Join(numbers, ", "))
 		case pid == 0 && len(numbers) > 1:
-			return fmt.Errorf("node %s has several processes behind step %d, and one is wanted: %s", node, d.Step(), strings.Join(numbers, ", "))
+			return fmt.Errorf("node %s has several processes behind step %d, and gdb can see one: choose one of %s", node, d.Step(), strings.Join(numbers, ", "))
 		}
 		served = true
 		t := target{conn: gdb.NewConn(r, w), machine: m, process: p, thread: p.Threads[0].TID, program: d.onHost(p.Exe)}
