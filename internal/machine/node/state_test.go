@@ -12,6 +12,7 @@ import (
 // living are the fields that no copy of a node takes, with why. All others are of its setup or its
 // state.
 var living = map[string]string{
+	"Node.reads":   "is of one step, executed once to be looked at",
 	"Node.threads": "Linux's own, of which a checkpoint has forks, registers and what frozenThread says",
 	"Node.home":    "all copies share it",
 	"Node.held":    "descriptors of what processes have mapped: the file tree follows the files from the first copy on",
