@@ -151,9 +151,9 @@ func TestEditedFollowsTheWhole(t *testing.T) {
 	}
 }
 
-// TestWithoutDeviationsIsNatural: where a trace has delivered all that was sent, it goes without
-// its deviations as the natural schedule does. What follows from a message that was late comes when
-// it is due then, and not where the trace has it.
+// TestWithoutDeviationsIsNatural: a trace that has delivered all that was sent is, without its
+// deviations, the natural schedule. What follows from a message that was late comes when it is due
+// then, and not where the trace has it.
 func TestWithoutDeviationsIsNatural(t *testing.T) {
 	programs := func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Peer: 0, Count: 4}, &worldtest.Ping{Peer: 0, Count: 4}}

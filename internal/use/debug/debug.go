@@ -8,7 +8,8 @@
 // Invariants: what is shown of a step is the same at each visit. A command that fails leaves the
 // debugger where it stood.
 //
-// Read next: debug.go, command.go, state.go; internal/use/session.
+// Read next: command.go, state.go, core.go (core files), gdb.go (gdb's remote protocol); then
+// internal/use/session.
 package debug
 
 import (

@@ -361,8 +361,11 @@ func Cookie(n *kernel.Node) uint32 { states.Of(n).cookie++; return states.Of(n).
 // any more (dentry_unlink_inode): not with the last descriptor, where others were opened by names
 // that were lost before.
 func Unlinked(n *kernel.Node, at kernel.Entry, key inode.Key) {
-	u := unlinked{n.Files.First(key), at}
 	s := states.Of(n)
+	if s.watches == 0 {
+		return // nobody is told of it
+	}
+	u := unlinked{n.Files.First(key), at}
 	if u.inUse(n) {
 		s.unlinked = append(s.unlinked, u)
 		return
