@@ -20,7 +20,7 @@ func (a *app) timersCommand() *cobra.Command {
 	o := timers.Options{System: a.system()}
 	cmd := &cobra.Command{
 		Use:   "timers SPEC",
-		Short: "List times at which programs decide otherwise by the clock (experimental)",
+		Short: "List the times at which the clock changes what programs do (experimental)",
 		Long: `Executes the natural schedule and some random ones, without faults. Where a node reads the clock
 when a message arrives, the message is tried at later times. Where the node then does something
 else, the list has the node, the time to 1 ms, what differs before and after, and the function that

@@ -197,7 +197,7 @@ func (c *corePart) write(f io.WriterAt, m inspect.Machine, pid int) error {
 	for done := uint64(0); done < c.size; {
 		part := b[:min(uint64(len(b)), c.size-done)]
 		n, err := m.ReadMemory(pid, c.start+done, part)
-		if err != nil { // behind the end of a mapped file: the hole reads as zeros
+		if err != nil || n == 0 { // behind the end of a mapped file: the hole reads as zeros
 			done += corePage
 			continue
 		}
