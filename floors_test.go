@@ -26,11 +26,11 @@ var floors = map[string][]floor{
 		{"memory and calls of real threads", "machine backing fork_advice paging attributes"},
 		{"files, and copies of the node", "files mapped shared checkpoint inplace"},
 		{"what a node has seen of the host, its disks and its programs", "asked disk seen sought used site reads busy breakpoints locks probe"},
-		{"processes, signals, and the end of a call", "image result signal process"},
+		{"processes, signals, and the end of a call", "image result signal debug process"},
 		{"faults", "drift kill jump power down"},
 		{"which thread runs, and what becomes of its stop", "call seccomp loop settle turns vary function"},
 		{"the end of a step", "growth ready serve calm boot look output helper"},
-		{"the node for others", "apply encode export inspect"},
+		{"the node for others", "apply encode export inspect steppable"},
 	},
 }
 

@@ -94,11 +94,12 @@ func (a *app) gdbCommand() *cobra.Command {
 	at := nodeAt{Options: debug.Options{System: a.system()}}
 	cmd := &cobra.Command{
 		Use:   "gdb TRACE",
-		Short: "Show a node at a step to gdb",
+		Short: "Let gdb follow a node from a step on",
 		Long: `Replays a trace up to a step, and speaks gdb's remote protocol on standard input and output.
 gdb starts it by "target remote |", and shows threads, variables and memory of the node's process.
 
-gdb can look, and change nothing. The process stands still.`,
+From there the process goes on along the trace, and back: with breakpoints, watchpoints, step, next,
+finish, and their reverse forms. gdb can change nothing.`,
 		Example: `  gdb PROGRAM -ex 'target remote | ariadne gdb trace.txt --node n2 --step 41'`,
 		Args:    exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -33,6 +33,38 @@ type Machine interface {
 	ReadFile(path string, offset int64, b []byte) (n int, err error)
 }
 
+// Steppable is a Machine whose threads can be stopped within a step. Between the calls of its
+// Debugger it is between two steps.
+type Steppable interface {
+	Machine
+	// Debug lets by decide from now on how the threads of a process go on. nil: nobody decides, and
+	// breakpoints are gone.
+	Debug(pid int, by Debugger) error
+	// SetBreakpoint has each thread of the process that is debugged stop before it executes the
+	// instruction at an address.
+	SetBreakpoint(address uint64) error
+	ClearBreakpoint(address uint64) error
+	// Process is a process without what Look says of its files. ok: there is one.
+	Process(pid int) (p Process, ok bool)
+}
+
+// Debugger decides how threads go on. It may look at the machine while it is asked, except by
+// Machine.Look.
+type Debugger interface {
+	// GoesOn is asked each time before a thread goes on: by one instruction, or up to a breakpoint,
+	// a call or its end. An error ends the machine's step, which is lost.
+	GoesOn(tid int, why Arrival) (step bool, err error)
+}
+
+// Arrival says where a thread stands within a step.
+type Arrival int
+
+const (
+	Begins  Arrival = iota + 1 // it goes on from a call, or for the first time
+	Stepped                    // it has executed one instruction
+	AtBreak                    // before an instruction that has a breakpoint
+)
+
 // View is what a machine is between two steps.
 type View struct {
 	Clock     ariadne.Time `json:"clock_ns"`

@@ -106,6 +106,9 @@ func (n *Node) Registers(tid int) (r inspect.Registers, err error) {
 		return r, err
 	}
 	g := c.Registers()
+	if !th.k.Call.InCall { // its call has returned, and it has not gone on yet
+		g = c.Current()
+	}
 	r.Extended = c.Extended()
 	r.Named = []inspect.Register{
 		{Name: "rax", Value: g.Rax}, {Name: "rbx", Value: g.Rbx}, {Name: "rcx", Value: g.Rcx}, {Name: "rdx", Value: g.Rdx},
@@ -178,6 +181,7 @@ func (n *Node) ReadMemory(pid int, address uint64, b []byte) (read int, err erro
 			}
 			break
 		}
+		n.debugging.hide(pid, at, part)
 		read += len(part)
 	}
 	return read, nil

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/node/watchdog"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
 
 // slice is how many calls a thread makes before others get their turn; so two threads
@@ -52,11 +53,7 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 		n.lendClock(th)
-		must(n.watch.Running(th.tr.Process(), n.canPreempt(th)))
-		must(th.tr.Continue(0))
-		s, err := th.tr.Wait()
-		must(err)
-		n.watch.Stopped()
+		s := n.goOn(th)
 		n.takeClock(th)
 		asked, woken := n.home.clock.Asked(), n.k.Woken
 		if !n.handleStop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
@@ -67,6 +64,17 @@ func (n *Node) runThread(th *thread) {
 			return
 		}
 	}
+}
+
+// goOn lets th run up to its next stop.
+func (n *Node) goOn(th *thread) tracee.Stop {
+	if n.debugging != nil {
+		return n.debugging.goOn(th)
+	}
+	must(n.watch.Running(th.tr.Process(), n.canPreempt(th)))
+	s := proceed(th, th.tr.Continue)
+	n.watch.Stopped()
+	return s
 }
 
 // wholeStep is how many times Limits.Calls a step may make at all.

@@ -67,6 +67,8 @@ type Node struct {
 	paging  paging
 	step    step
 	reads   *clockReads // nil: they are not noted
+	// debugging is who decides how threads go on; nil: nobody.
+	debugging *debugging
 }
 
 // setup is what a node is by its configuration. Its copies are the same.

@@ -271,6 +271,7 @@ func (n *Node) exec(th *thread) bool {
 		name = exePath(th.tr)
 	}
 	k.Proc.Exec(k, exePath(th.tr), name, args)
+	n.debugging.forget(k.Proc.PID)
 	maps := th.maps()
 	n.useProgram(th, program, maps)
 	return n.setImage(th, maps) && n.deliverSignals(th)

@@ -80,6 +80,8 @@ var rooms = map[string][]string{
 	"Node.held":        {"mapped.go"},
 	"Node.layout":      {"backing.go", "call.go", "inplace.go", "machine.go"},
 	"Node.reads":       {"clock.go", "reads.go"},
+	"Node.debugging":   {"inspect.go", "loop.go", "process.go", "steppable.go"},
+	"debugging":        {"debug.go", "steppable.go"},
 	"Node.paging":      {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go", "machine.go", "paging.go", "process.go"},
 }
 

@@ -12,14 +12,15 @@ import (
 // living are the fields that no copy of a node takes, with why. All others are of its setup or its
 // state.
 var living = map[string]string{
-	"Node.reads":   "is of one step, executed once to be looked at",
-	"Node.threads": "Linux's own, of which a checkpoint has forks, registers and what frozenThread says",
-	"Node.home":    "all copies share it",
-	"Node.held":    "descriptors of what processes have mapped: the file tree follows the files from the first copy on",
-	"Node.watch":   "it looks at processes that run, and begins with the first step",
-	"Node.layout":  "what was read of a process's mappings, until its next call",
-	"Node.paging":  "what is known of the pages of living processes: a checkpoint lists those that differ from its forks",
-	"Node.step":    "what a step accumulates: it ends with it",
+	"Node.reads":     "is of one step, executed once to be looked at",
+	"Node.debugging": "is of a copy that is given up",
+	"Node.threads":   "Linux's own, of which a checkpoint has forks, registers and what frozenThread says",
+	"Node.home":      "all copies share it",
+	"Node.held":      "descriptors of what processes have mapped: the file tree follows the files from the first copy on",
+	"Node.watch":     "it looks at processes that run, and begins with the first step",
+	"Node.layout":    "what was read of a process's mappings, until its next call",
+	"Node.paging":    "what is known of the pages of living processes: a checkpoint lists those that differ from its forks",
+	"Node.step":      "what a step accumulates: it ends with it",
 
 	"thread.n":     "the node",
 	"thread.k":     "a part of the state, found by its number",

@@ -50,6 +50,9 @@ func (c *Context) Registers() *unix.PtraceRegs {
 	return &c.regs
 }
 
+// Current are the general ones as they are: of a thread whose call is over, behind it.
+func (c *Context) Current() *unix.PtraceRegs { return &c.regs }
+
 // Extended are the other registers, as the processor saves them (XSAVE).
 func (c *Context) Extended() []byte { return c.xstate }
 

@@ -133,21 +133,8 @@ func TestDebuggers(t *testing.T) {
 				t.Errorf("gdb shows %d threads of %d, and the variable secret %d times\n%s", len(of.threads), all[0].Threads, of.secrets, of.text)
 			}
 
-			l, err := net.Listen("unix", filepath.Join(dir, "gdb"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			served := make(chan error, 1)
-			go func() {
-				conn, err := l.Accept()
-				if err == nil {
-					err = d.ServeGDB(conn, conn, "n", 0)
-					conn.Close()
-				}
-				served <- err
-			}()
-			remote := look(t, c.inner, "-ex", "target remote "+l.Addr().String(), "-ex", "thread apply all backtrace 40",
+			at, served := serve(t, d)
+			remote := look(t, c.inner, "-ex", "target remote "+at, "-ex", "thread apply all backtrace 40",
 				"-ex", "info auxv", "-ex", "continue", "-ex", "info registers mxcsr fctrl", program)
 			if err := <-served; err != nil {
 				t.Error(err)
@@ -157,13 +144,33 @@ func TestDebuggers(t *testing.T) {
 			if !slices.EqualFunc(of.threads, remote.threads, slices.Equal) || remote.secrets != 2 {
 				t.Errorf("connected, gdb shows\n%s\nand of the core\n%s", remote.text, of.text)
 			}
-			for _, want := range []string{"it cannot go on from here", "AT_SYSINFO_EHDR", "mxcsr          0x1f", "fctrl          0x37f"} {
+			for _, want := range []string{"No more reverse-execution history", "AT_SYSINFO_EHDR", "mxcsr          0x1f", "fctrl          0x37f"} {
 				if !strings.Contains(remote.text, want) {
 					t.Errorf("gdb does not show %q:\n%s", want, remote.text)
 				}
 			}
 		})
 	}
+}
+
+// serve serves one gdb at a socket.
+func serve(t *testing.T, d *Debugger) (at string, served chan error) {
+	t.Helper()
+	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "gdb"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	served = make(chan error, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			err = d.ServeGDB(conn, conn, "n", 0)
+			conn.Close()
+		}
+		served <- err
+	}()
+	return l.Addr().String(), served
 }
 
 // holds says whether the frames are among those shown, in one piece.

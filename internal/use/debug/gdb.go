@@ -12,26 +12,41 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/leaf/gdb"
 	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
 // ServeGDB shows a process of a node where the debugger stands to a gdb that writes to r and reads
-// from w, until gdb leaves. pid is its number as the node sees it; 0: the node has only one. gdb
-// can look at all, and change nothing.
+// from w, until gdb leaves. pid is its number as the node sees it; 0: the node has only one. The
+// process goes on, and back, along the steps of the line that the node does from there on. gdb
+// cannot change it.
 func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) error {
 	id, err := d.node(node)
 	if err != nil {
 		return err
 	}
-	served := false
+	p, err := d.oneProcess(id, node, pid)
+	if err != nil {
+		return err
+	}
+	return d.session.Lend(id, func(at memo.Frozen, ahead []session.Ahead) error {
+		t := target{conn: gdb.NewConn(r, w), process: p, program: d.onHost(p.Exe)}
+		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at}, breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
+		return t.rerun.run()
+	})
+}
+
+// oneProcess is the process of a node with a number, or the only one if that is 0.
+func (d *Debugger) oneProcess(id ariadne.NodeID, node string, pid int) (p *inspect.Process, err error) {
 	err = d.session.Visit(id, func(m inspect.Machine) error {
 		v, err := m.Look()
 		if err != nil {
 			return err
 		}
 		var numbers []string
-		var p *inspect.Process
 		for i := range v.Processes {
 			if x := &v.Processes[i]; len(x.Threads) > 0 {
 				numbers = append(numbers, strconv.Itoa(x.PID))
@@ -48,28 +63,26 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) erro
 		case pid == 0 && len(numbers) > 1:
 			return fmt.Errorf("node %s has several processes behind step %d, and gdb can see one: choose one of %s", node, d.Step(), strings.Join(numbers, ", "))
 		}
-		served = true
-		t := target{conn: gdb.NewConn(r, w), machine: m, process: p, thread: p.Threads[0].TID, program: d.onHost(p.Exe)}
-		return t.serve()
+		return nil
 	})
-	if err == nil && !served {
+	if err == nil && p == nil {
 		n := d.session.Now().Node(id)
 		err = fmt.Errorf("node %s has no process behind step %d: %s", node, d.Step(), inWords(&n))
 	}
-	return err
+	return p, err
 }
 
 // target is a process that gdb looks at.
 type target struct {
+	rerun   rerun
 	conn    *gdb.Conn
-	machine inspect.Machine
 	process *inspect.Process
-	thread  int // whose registers gdb asks for
 	program string
+	thread  int  // whose registers gdb asks for
+	waits   bool // gdb waits for a stop
+	said    int  // the step of the node that was told last
+	goes    int  // the thread that gdb wants to go on (Hc); 0: any
 }
-
-// stands is what gdb's user reads when the process shall run.
-const stands = "Ariadne shows the process as it is behind a step: it cannot go on from here, and nothing can be changed.\n"
 
 // Answers of the remote protocol.
 const (
@@ -78,47 +91,129 @@ const (
 	failed  = "E01"
 )
 
-// serve answers packets until gdb leaves.
-func (t *target) serve() error {
+// serve tells gdb that the process has stopped, and answers packets until gdb wants it to go on.
+func (t *target) serve(w why) (request, error) {
+	t.thread = t.rerun.thread
+	if p, ok := t.rerun.copy.Process(t.process.PID); ok && len(p.Threads) > 0 {
+		t.process = &p
+		if !slices.Contains(t.threads(), strconv.FormatInt(int64(t.thread), 16)) {
+			t.thread = p.Threads[0].TID
+		}
+	}
+	if t.waits {
+		if err := t.tell(w); err != nil {
+			return leave, err
+		}
+	}
 	for {
 		packet, err := t.conn.Read()
 		if errors.Is(err, io.EOF) {
-			return nil
+			return leave, nil
 		}
 		if err != nil {
-			return err
+			return leave, err
 		}
 		if packet == "" {
 			packet = "?"
 		}
-		switch packet[0] {
-		case 'k': // has no answer
-			return nil
-		case 'c', 'C', 's', 'S':
-			if err := t.conn.Write("O" + hex.EncodeToString([]byte(stands))); err != nil {
-				return err
-			}
+		if packet[0] == 'k' { // has no answer
+			return leave, nil
 		}
-		if err := t.conn.Write(t.answer(packet)); err != nil {
-			return err
+		if next, ok := t.resumes(packet); ok && w != exits {
+			t.waits = true
+			return next, nil
+		}
+		if err := t.conn.Write(t.answer(packet, w)); err != nil {
+			return leave, err
 		}
 		switch {
 		case packet == "QStartNoAckMode":
 			t.conn.Trusted = true
 		case packet[0] == 'D' || strings.HasPrefix(packet, "vKill"):
-			return nil
+			return leave, nil
 		}
 	}
 }
 
+// tell says where the process has stopped, and in which step of the execution that is.
+func (t *target) tell(w why) error {
+	if at := t.rerun.at; at.step < len(t.rerun.ahead) && at.stretch > 0 && t.said != t.rerun.ahead[at.step].Step {
+		t.said = t.rerun.ahead[at.step].Step
+		text := fmt.Sprintf("Ariadne: in step %d\n", t.said)
+		if err := t.conn.Write("O" + hex.EncodeToString([]byte(text))); err != nil {
+			return err
+		}
+	}
+	return t.conn.Write(t.stop(w))
+}
+
+// stop is the packet that says why the process has stopped.
+func (t *target) stop(w why) string {
+	switch w {
+	case broke:
+		return fmt.Sprintf("T05thread:%x;swbreak:;", t.thread)
+	case changed:
+		return fmt.Sprintf("T05thread:%x;watch:%x;", t.thread, t.rerun.hit)
+	case begins:
+		return fmt.Sprintf("T05thread:%x;replaylog:begin;", t.thread)
+	case ends:
+		return fmt.Sprintf("T05thread:%x;replaylog:end;", t.thread)
+	case exits:
+		p, _ := t.rerun.copy.Process(t.process.PID)
+		status, signal := p.Status, p.Signal
+		if e := t.rerun.exit; e != nil {
+			status, signal = e.Status, e.Signal
+		}
+		if signal != 0 {
+			return fmt.Sprintf("X%02x", signal)
+		}
+		return fmt.Sprintf("W%02x", status)
+	}
+	return fmt.Sprintf("T05thread:%x;", t.thread)
+}
+
+// resumes reports whether a packet wants the process to go on, and how.
+func (t *target) resumes(packet string) (next request, ok bool) {
+	one := func(thread int) (request, bool) {
+		if thread == 0 {
+			thread = t.thread
+		}
+		t.rerun.single = thread
+		return stepThread, true
+	}
+	switch actions, cont := strings.CutPrefix(packet, "vCont;"); {
+	case cont:
+		for action := range strings.SplitSeq(actions, ";") {
+			what, thread, _ := strings.Cut(action, ":")
+			if what != "" && (what[0] == 's' || what[0] == 'S') {
+				tid, _ := strconv.ParseInt(thread, 16, 64)
+				return one(int(max(tid, 0)))
+			}
+		}
+		return proceed, true
+	case packet == "bs":
+		return reverseStep, true
+	case packet == "bc":
+		return reverse, true
+	case packet[0] == 'c' || packet[0] == 'C':
+		return proceed, true
+	case packet[0] == 's' || packet[0] == 'S':
+		return one(t.goes)
+	}
+	return leave, false
+}
+
 // answer is what a packet is answered with.
-func (t *target) answer(packet string) string {
+func (t *target) answer(packet string, w why) string {
 	name, args, _ := strings.Cut(packet, ":")
 	switch {
 	case packet == "?":
-		return fmt.Sprintf("T00thread:%x;", t.thread)
+		return t.stop(w)
 	case name == "qSupported":
-		return fmt.Sprintf("PacketSize=%x;QStartNoAckMode+;qXfer:features:read+;qXfer:threads:read+;qXfer:auxv:read+;qXfer:exec-file:read+", gdb.Most)
+		return fmt.Sprintf("PacketSize=%x;QStartNoAckMode+;swbreak+;vContSupported+;ReverseStep+;ReverseContinue+;", gdb.Most) +
+			"qXfer:features:read+;qXfer:threads:read+;qXfer:auxv:read+;qXfer:exec-file:read+"
+	case packet == "vCont?":
+		return "vCont;c;C;s;S"
 	case packet == "QStartNoAckMode", packet[0] == 'D', strings.HasPrefix(packet, "vKill"), name == "qSymbol":
 		return okay
 	case packet == "qC":
@@ -135,19 +230,58 @@ func (t *target) answer(packet string) string {
 		return t.registers()
 	case packet[0] == 'm':
 		return t.memory(packet[1:])
+	case strings.HasPrefix(packet, "Z0,"), strings.HasPrefix(packet, "z0,"):
+		return t.breakpoint(packet[0] == 'Z', packet[3:])
+	case strings.HasPrefix(packet, "Z2,"), strings.HasPrefix(packet, "z2,"):
+		return t.watch(packet[0] == 'Z', packet[3:])
 	case strings.HasPrefix(packet, "Hg"):
-		return t.choose(packet[2:])
+		return t.choose(packet[2:], &t.thread)
 	case strings.HasPrefix(packet, "Hc"):
-		return okay // which thread shall run: none will
+		t.goes = 0
+		return t.choose(packet[2:], &t.goes)
 	case packet[0] == 'T':
 		if !slices.Contains(t.threads(), packet[1:]) {
 			return failed
 		}
 		return okay
-	case strings.ContainsRune("cCsSGPMX", rune(packet[0])):
+	case strings.ContainsRune("GPMX", rune(packet[0])):
 		return failed
 	}
 	return unknown
+}
+
+// breakpoint sets a breakpoint, as in 401136,1, or clears it.
+func (t *target) breakpoint(set bool, args string) string {
+	addr, _, ok := numbers(args)
+	if !ok {
+		return failed
+	}
+	change := t.rerun.copy.ClearBreakpoint
+	delete(t.rerun.breaks, addr)
+	if set {
+		change = t.rerun.copy.SetBreakpoint
+		t.rerun.breaks[addr] = true
+	}
+	if change(addr) != nil {
+		return failed
+	}
+	return okay
+}
+
+// mostWatched is how many bytes of memory can be watched in one piece.
+const mostWatched = 4096
+
+// watch watches memory, as in 4c6310,4, or does so no longer.
+func (t *target) watch(set bool, args string) string {
+	addr, size, ok := numbers(args)
+	if !ok || size > mostWatched {
+		return failed
+	}
+	delete(t.rerun.watches, addr)
+	if set && t.rerun.watch(addr, int(size)) != nil {
+		return failed
+	}
+	return okay
 }
 
 // threads are the numbers of all threads, as gdb writes them.
@@ -158,8 +292,8 @@ func (t *target) threads() (all []string) {
 	return all
 }
 
-// choose chooses the thread whose registers are asked for; 0 and -1: any.
-func (t *target) choose(thread string) string {
+// choose chooses a thread for what gdb asks for next; 0 and -1: any.
+func (t *target) choose(thread string, chosen *int) string {
 	if thread == "0" || thread == "-1" {
 		return okay
 	}
@@ -167,7 +301,7 @@ func (t *target) choose(thread string) string {
 	if i < 0 {
 		return failed
 	}
-	t.thread = t.process.Threads[i].TID
+	*chosen = t.process.Threads[i].TID
 	return okay
 }
 
@@ -178,7 +312,7 @@ func (t *target) memory(args string) string {
 		return failed
 	}
 	b := make([]byte, min(size, gdb.Most/2))
-	n, err := t.machine.ReadMemory(t.process.PID, from, b)
+	n, err := t.rerun.copy.ReadMemory(t.process.PID, from, b)
 	if err != nil {
 		return failed
 	}
@@ -207,7 +341,7 @@ func (t *target) transfer(args string) string {
 		object = t.threadsXML()
 	case "auxv:":
 		var err error
-		if object, err = t.machine.Auxiliary(t.process.PID); err != nil {
+		if object, err = t.rerun.copy.Auxiliary(t.process.PID); err != nil {
 			return failed
 		}
 	case "exec-file:", "exec-file:" + strconv.FormatInt(int64(t.process.PID), 16):
@@ -294,7 +428,7 @@ func describeRegisters() string {
 
 // registers are those of the chosen thread, in the order of describeRegisters.
 func (t *target) registers() string {
-	r, err := t.machine.Registers(t.thread)
+	r, err := t.rerun.copy.Registers(t.thread)
 	if err != nil || len(r.Extended) < legacyFPU {
 		return failed
 	}
