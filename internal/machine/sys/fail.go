@@ -1,8 +1,6 @@
 package sys
 
 import (
-	"strings"
-
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/pipe"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/aio"
@@ -32,20 +30,6 @@ type Failure struct {
 	// Could reports whether the call that t stands in has come to where it may, and on which
 	// file; nil: it may when it waits (Interruptible).
 	Could func(t *kernel.Thread, a Args) (on string, ok bool)
-}
-
-// changedFile: a regular file of the node's that is open for writing.
-func changedFile(t *kernel.Thread, a Args) (on string, ok bool) {
-	h, of, e := hostFile(t, a[0])
-	if e != 0 || h == nil || !of.Writes() || h.Mode&unix.S_IFMT != unix.S_IFREG || h.Synthetic || !onDisk(h.Path) {
-		return "", false
-	}
-	return h.Path, true
-}
-
-// onDisk: what is there is not in memory on machines either.
-func onDisk(path string) bool {
-	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/run/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
 }
 
 // unlimited: no limit of RLIMIT_FSIZE comes before.
@@ -84,15 +68,6 @@ func writesVector(t *kernel.Thread, a Args) (on string, ok bool) {
 func readableAt(t *kernel.Thread, at uint64) bool {
 	var b [1]byte
 	return t.M.ReadMem(at, b[:]) == 0
-}
-
-func synced(t *kernel.Thread, a Args) (on string, ok bool) {
-	h, _, e := hostFile(t, a[0])
-	if e != 0 || h == nil || h.Synthetic || !onDisk(h.Path) {
-		return "", false
-	}
-	kind := h.Mode & unix.S_IFMT
-	return h.Path, kind == unix.S_IFREG || kind == unix.S_IFDIR
 }
 
 // openedPath: a descriptor is taken before the path is looked up.

@@ -146,16 +146,6 @@ func MovedPart(t *kernel.Thread) {
 	}
 }
 
-// cut is v without what is behind the part that the call moves.
-func cut(t *kernel.Thread, v []iovec) []iovec {
-	left := uint64(t.Call.Part)
-	for i := range v {
-		v[i].len = min(v[i].len, left)
-		left -= v[i].len
-	}
-	return v
-}
-
 // Fill has the node's disk be full from now on: somebody else has taken the rest.
 func Fill(t *kernel.Thread) {
 	settleDisk(t)

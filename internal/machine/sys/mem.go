@@ -137,3 +137,15 @@ func iovLen(v []iovec) int {
 	}
 	return n
 }
+
+// cut is v without what is behind the part that the call moves.
+func cut(t *kernel.Thread, v []iovec) []iovec {
+	left := uint64(t.Call.Part)
+	for i := range v {
+		v[i].len = min(v[i].len, left)
+		left -= v[i].len
+	}
+	return v
+}
+
+func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }

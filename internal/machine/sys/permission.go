@@ -2,7 +2,6 @@ package sys
 
 import (
 	"path"
-	"strconv"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
@@ -360,50 +359,6 @@ func (a *asker) mayRename(from, to *place) kernel.Errno {
 		e = a.permits(&to.st, kernel.MayWrite)
 	}
 	return e
-}
-
-// mayOpen checks an open by path.
-func mayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
-	if isNodeUser(t) {
-		return 0
-	}
-	a := askerOf(t)
-	w := r.route
-	switch {
-	case w.name != "":
-	case r.at2 && r.how.Resolve&unix.RESOLVE_IN_ROOT != 0:
-		w = route{root: threadPath(t, "cwd"), dir: "/", name: r.name}
-		if !isCwd(r.dirfd) {
-			w.root = threadPath(t, "fd/"+strconv.Itoa(fdOf(r.dirfd)))
-		}
-	default:
-		root, dir := beginning(t, r.dirfd, r.name)
-		w = route{root: root, dir: dir, name: r.name}
-	}
-	p, e := a.follow(w, !r.has(unix.O_NOFOLLOW) && !r.has(unix.O_CREAT|unix.O_EXCL))
-	switch {
-	case e != 0:
-		return e
-	case p.lost || r.has(unix.O_PATH):
-		return 0
-	case r.has(unix.O_CREAT) && p.slash:
-		return unix.EISDIR // whatever is there
-	case !p.found:
-		if r.has(unix.O_CREAT) {
-			a.stripGroupID(&p.parent, &r.how.Mode)
-			return a.mayCreate(&p)
-		}
-		return 0
-	case r.has(unix.O_DIRECTORY) && p.st.Mode&unix.S_IFMT != unix.S_IFDIR:
-		return 0
-	case r.has(unix.O_TMPFILE):
-		return a.permits(&p.st, kernel.MayWrite|kernel.MayExec)
-	case r.has(unix.O_CREAT | unix.O_EXCL):
-		return 0
-	case r.has(unix.O_CREAT) && a.stranger(&p):
-		return unix.EACCES
-	}
-	return a.mayOpenFile(&p.st, int(r.how.Flags))
 }
 
 // stranger: in a directory that others may write to, with the sticky bit, there lies what

@@ -23,32 +23,6 @@ import (
 // how much it did, not by what it was asked. Calls that change names enter these themselves,
 // since they look at both sides of the names in any case.
 
-// Volatile are the directories of the node's own that lie in its machine's memory.
-var Volatile = []string{"tmp", "run", "dev/shm"}
-
-// logs reports whether what happens to a file is entered: it is the node's own, and is not in
-// memory.
-func logs(t *kernel.Thread, key inode.Key, name string) bool {
-	return logged(&t.Node().Files, key, name)
-}
-
-func logged(files *inode.Table, key inode.Key, name string) bool {
-	return files.Logs && onDisks(files, key, name)
-}
-
-// onDisks reports whether a file is the node's own, and is not in its machine's memory.
-func onDisks(files *inode.Table, key inode.Key, name string) bool {
-	if key.Dev != files.Private {
-		return false
-	}
-	for _, dir := range Volatile {
-		if rest, ok := strings.CutPrefix(name, "/"+dir); ok && (rest == "" || rest[0] == '/') {
-			return false
-		}
-	}
-	return true
-}
-
 // enter appends an operation to the log.
 func enter(t *kernel.Thread, op disk.Op) {
 	op.Call, op.Thread = Name(t.Call.NR), t.TID

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
@@ -100,31 +99,4 @@ func openMapped(n *kernel.Node, key inode.Key, name string) *os.File {
 		}
 	}
 	return f
-}
-
-// recordMsync is of msync: with MS_SYNC it has the files that are mapped there written, up to where
-// it fails.
-func recordMsync(t *kernel.Thread, a Args) recording {
-	EnterStores(t.Node())
-	if a[2]&unix.MS_SYNC == 0 {
-		return nil
-	}
-	until := a[0] + a[1]
-	first, busy := invalidatesLocked(t, a)
-	if busy {
-		until = first
-	}
-	return func(v int64) {
-		if v != 0 && !busy {
-			return
-		}
-		for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
-			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-			start, end := max(m.start, a[0]), min(m.end, until)
-			key := inode.Key{Dev: m.dev, Ino: m.inode}
-			if file, known := t.Node().Files.Stored[key]; ok && known && m.perms[3] == 's' && start < end {
-				enterSync(t, disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key), Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
-			}
-		}
-	}
 }

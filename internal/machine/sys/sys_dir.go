@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strconv"
-	"strings"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
@@ -335,16 +334,6 @@ func create(t *kernel.Thread, dirfd, addr uint64) kernel.Result {
 	return kernel.Ret(0)
 }
 
-// madeName notes that there is a new file.
-func madeName(t *kernel.Thread, dirfd uint64, name string) {
-	dir := namesChanged(t, dirfd, name)
-	if st, e := pathStat(t, dirfd, name, false); e == 0 {
-		fileCreated(t, &st, &dir)
-		entered(t, placeOf(t, dirfd, name), &st)
-		notifyCreated(t, dirfd, name, st.Mode)
-	}
-}
-
 func sysMknod(t *kernel.Thread, a Args) kernel.Result { return mknod(t, atCwd, a[0], a[1]) }
 
 func sysMknodat(t *kernel.Thread, a Args) kernel.Result { return mknod(t, a[0], a[1], a[2]) }
@@ -510,10 +499,4 @@ func readlink(t *kernel.Thread, dirfd, addr, buf uint64, size int) kernel.Result
 	}
 	target = target[:min(len(target), size)]
 	return kernel.RetOr(len(target), t.M.WriteMem(buf, []byte(target)))
-}
-
-// isSystemPath reports whether a path lies in /proc or /sys.
-func isSystemPath(name string) bool {
-	name = path.Clean(name)
-	return strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/")
 }

@@ -89,14 +89,6 @@ func dupTo(t *kernel.Thread, from, to uint64, flags int) kernel.Result {
 	return mirrorDup(t, of, flags&unix.O_CLOEXEC != 0, r)
 }
 
-// mirrorDup enters a real duplicate, r, of a descriptor for of.
-func mirrorDup(t *kernel.Thread, of *kernel.OpenFile, cloexec bool, r int64) kernel.Result {
-	if r >= 0 {
-		t.FDs().Set(int(r), of, cloexec)
-	}
-	return kernel.Ret(r)
-}
-
 // Commands of fcntl that package unix lacks.
 const (
 	fSetSig      = 10

@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileModified is told before Linux changes the contents of a host file.
-func fileModified(t *kernel.Thread, f *kernel.HostFile) { t.Node().FileModified(f.Key()) }
-
 func sysUtime(t *kernel.Thread, a Args) kernel.Result {
 	return setTimes(t, -1, 0, true, func() (v [2]unix.Timespec, e kernel.Errno) {
 		if a[1] == 0 {
@@ -42,30 +39,6 @@ func sysUtimensat(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Ret(0)
 	}
 	return setTimes(t, 0, 1, follow, func() ([2]unix.Timespec, kernel.Errno) { return readTimes(t, a[2], 1) })
-}
-
-// changesNoTime: utimensat is told to leave both times, and does not even look at the path.
-func changesNoTime(t *kernel.Thread) bool {
-	v, e := readTimes(t, t.Call.Args[2], 1)
-	return e == 0 && v[0].Nsec == unix.UTIME_OMIT && v[1].Nsec == unix.UTIME_OMIT
-}
-
-var bothNow = [2]unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
-
-// readTimes reads access and modification time; unit is that of the second
-// field, in ns.
-func readTimes(t *kernel.Thread, addr uint64, unit int64) (v [2]unix.Timespec, e kernel.Errno) {
-	if addr == 0 {
-		return bothNow, 0
-	}
-	b, e := readBytes(t, addr, 32)
-	if e != 0 {
-		return v, e
-	}
-	for i := range v {
-		v[i] = unix.Timespec{Sec: int64(le.Uint64(b[16*i:])), Nsec: int64(le.Uint64(b[16*i+8:])) * unit}
-	}
-	return v, 0
 }
 
 // setTimes lets Linux check and do the call, then notes the times it set. dirAt

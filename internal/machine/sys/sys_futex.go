@@ -3,7 +3,6 @@ package sys
 import (
 	"fmt"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/futex"
 
@@ -312,12 +311,4 @@ func sysGetRobustList(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	return kernel.RetOr(0, writeU64(t, a[1], x.RobustList))
-}
-
-// setDeadlineOn gives the call the absolute deadline at, ns on a clock.
-func setDeadlineOn(t *kernel.Thread, clock int, at ariadne.Time) {
-	if at != ariadne.Never && !t.Wait.HasDeadline {
-		t.SetDeadline(nodeTime(t, clock, at))
-		t.Wait.Real = isReal(clock)
-	}
 }

@@ -135,14 +135,6 @@ func whenceBase(t *kernel.Thread, of *kernel.OpenFile, fd int, whence int16) (in
 	return st.Size, errnoOf(err)
 }
 
-// errnoOf is the errno in an error of package unix.
-func errnoOf(err error) kernel.Errno {
-	if e, ok := err.(unix.Errno); ok {
-		return e
-	}
-	return 0
-}
-
 func setLock(t *kernel.Thread, of *kernel.OpenFile, x filelock.Record, typ int16, wait bool) kernel.Result {
 	mode, locks, key := of.Flags&unix.O_ACCMODE, filelock.Of(t.Node()), filelock.KeyOf(of.File)
 	switch {
@@ -208,26 +200,4 @@ func setLease(t *kernel.Thread, of *kernel.OpenFile, fd, typ int) kernel.Result 
 		return kernel.Fail(unix.EINVAL)
 	}
 	return kernel.RetOr(0, locks.SetLease(t, of, fd, typ))
-}
-
-// breakLeases makes the caller wait for the leases on the file that a path leads to, when it is
-// about to open or truncate it; done says that the call goes no further.
-func breakLeases(t *kernel.Thread, dirfd uint64, name string, follow, write, wait bool) (res kernel.Result, done bool) {
-	n := t.Node()
-	if !filelock.Of(n).HasLeases() {
-		return res, false
-	}
-	st, e := pathStat(t, dirfd, name, follow)
-	if e != 0 || st.Mode&unix.S_IFMT != unix.S_IFREG {
-		return res, false
-	}
-	q, deadline := filelock.Of(n).BreakLeases(n, keyOf(&st), write)
-	switch {
-	case q == nil:
-		return res, false
-	case !wait:
-		return kernel.Fail(unix.EAGAIN), true
-	}
-	t.SetDeadline(deadline)
-	return t.Block(kernel.RestartSA, q), true
 }

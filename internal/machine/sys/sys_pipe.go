@@ -42,9 +42,3 @@ func makePipe(t *kernel.Thread, addr uint64, flags int) kernel.Result {
 	}
 	return kernel.Ret(0)
 }
-
-// closeFD takes back a descriptor that the call made.
-func closeFD(t *kernel.Thread, fd int) {
-	t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-	t.FDs().Close(t.Node(), fd)
-}

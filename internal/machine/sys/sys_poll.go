@@ -5,7 +5,6 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
 
 	"golang.org/x/sys/unix"
 )
@@ -78,30 +77,6 @@ func ready(t *kernel.Thread, fd int, want kernel.Events) (kernel.Events, *kernel
 	return of.File.Ready() & (want | kernel.Err | kernel.Hup), of.File.Changed()
 }
 
-// setTimeout gives the call d from now, at its first run.
-func setTimeout(t *kernel.Thread, d ariadne.Time) {
-	if at := later(t.Node().Now, d); at != ariadne.Never {
-		t.SetDeadline(at)
-	}
-}
-
-// timedOut reports whether the call has a deadline that has come.
-func timedOut(t *kernel.Thread) bool {
-	return t.Wait.TimedOut || t.Wait.HasDeadline && t.Wait.Deadline <= t.Node().Now
-}
-
-// timeoutArg sets the deadline from the duration at addr, if any.
-func timeoutArg(t *kernel.Thread, addr uint64, read func(*kernel.Thread, uint64) (ariadne.Time, kernel.Errno)) kernel.Errno {
-	if addr == 0 || t.Wait.Runs > 0 {
-		return 0
-	}
-	d, e := read(t, addr)
-	if e == 0 {
-		setTimeout(t, d)
-	}
-	return e
-}
-
 // readSelectTimeout reads a struct timeval in which, as select(2) alone allows,
 // the microseconds may make up seconds.
 func readSelectTimeout(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errno) {
@@ -126,23 +101,6 @@ func storeRemaining(t *kernel.Thread, r kernel.Result, addr uint64, layout func(
 	left := max(0, t.Wait.Deadline-t.Node().Now)
 	t.M.WriteMem(addr, layout(nil, left))
 	t.Node().ClockTold = t.Node().ClockTold || left > 0
-}
-
-// swapMask gives the thread the signal mask at addr, if any, for the time of
-// the call; the node layer puts the old one back.
-func swapMask(t *kernel.Thread, addr, size uint64) kernel.Errno {
-	if addr == 0 || t.Wait.Runs > 0 {
-		return 0
-	}
-	if size != 8 {
-		return unix.EINVAL
-	}
-	m, e := readU64(t, addr)
-	if e != 0 {
-		return e
-	}
-	t.SwapMask(signal.Set(m))
-	return 0
 }
 
 func sysSelect(t *kernel.Thread, a Args) kernel.Result {

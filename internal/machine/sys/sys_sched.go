@@ -15,21 +15,6 @@ func sysSchedYield(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Result{Op: kernel.OpYield}
 }
 
-// threadByID finds a thread, of a zombie too; 0 is the caller.
-func threadByID(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
-	id := int(int32(tid))
-	switch id {
-	case 0:
-		return t, 0
-	case t.Node().Init.TID:
-		return t.Node().Init, 0
-	}
-	if x := t.Node().Task(id); x != nil {
-		return x, 0
-	}
-	return nil, unix.ESRCH
-}
-
 // schedOf is threadByID for the calls on policies, to which negative ids are
 // not even possible.
 func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {

@@ -51,9 +51,6 @@ func setIPC(t *kernel.Thread, p *ipc.Perm, addr uint64) kernel.Errno {
 	return 0
 }
 
-// seconds is a time of use for the ds structures: 0 for never.
-func seconds(ns int64) uint64 { return uint64(ns / 1e9) }
-
 func sysSemget(t *kernel.Thread, a Args) kernel.Result {
 	if n := int(int32(a[1])); n < 0 || n > ipc.SemLimitsOf(t.Node()).PerSet {
 		return kernel.Fail(unix.EINVAL)

@@ -157,17 +157,6 @@ func shmUsed(n *kernel.Node) []byte {
 	return b
 }
 
-// shmFlags are what a mode says of a segment besides rights.
-func shmFlags(s *ipc.Shm) (flags uint32) {
-	if s.Removed {
-		flags |= shmDest
-	}
-	if s.Locked {
-		flags |= shmLocked
-	}
-	return flags
-}
-
 // statShm lays out a struct shmid64_ds.
 func statShm(n *kernel.Node, s *ipc.Shm) []byte {
 	p := s.Perm

@@ -157,17 +157,6 @@ func signalByID(t *kernel.Thread, pid int, info signal.Info) kernel.Errno {
 	return unix.ESRCH
 }
 
-// processByID finds a process by its id or that of one of its threads.
-func processByID(t *kernel.Thread, pid int) *kernel.Process {
-	if p := t.Node().Procs[pid]; p != nil {
-		return p
-	}
-	if x := t.Node().Thread(pid); x != nil {
-		return x.Proc
-	}
-	return nil
-}
-
 func sysKill(t *kernel.Thread, a Args) kernel.Result {
 	pid, sig := int(int32(a[0])), int(int32(a[1]))
 	info := sender(t, sig, signal.SIUser)
@@ -292,19 +281,6 @@ func sysPidfdOpen(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ESRCH)
 	}
 	return kernel.RetOr(t.NewFD(&kernel.PidFile{Proc: p}, unix.O_RDWR|unix.O_CLOEXEC|int(a[1])))
-}
-
-// pidFile returns the process behind a pidfd.
-func pidFile(t *kernel.Thread, fd uint64) (*kernel.Process, *kernel.OpenFile, kernel.Errno) {
-	of := t.FDs().Get(fdOf(fd))
-	if of == nil {
-		return nil, nil, unix.EBADF
-	}
-	f, ok := of.File.(*kernel.PidFile)
-	if !ok {
-		return nil, nil, unix.EBADF
-	}
-	return f.Proc, of, 0
 }
 
 // signalled is the process that a descriptor stands for: a pidfd or, older than

@@ -45,9 +45,6 @@ func readMsghdr(t *kernel.Thread, at uint64) (msghdr, kernel.Errno) {
 	return h, e
 }
 
-// isStream reports whether messages have no boundaries.
-func isStream(s socket.Socket) bool { return s.Base().Type == unix.SOCK_STREAM }
-
 // sysSendto implements sendto(2).
 func sysSendto(t *kernel.Thread, a Args) kernel.Result {
 	h := msghdr{name: a[4], nameLen: a[5], v: []iovec{{a[1], min(a[2], maxIO)}}}

@@ -272,8 +272,6 @@ func hasLevel(b *socket.Sock, level int) bool {
 	return b.Domain != unix.AF_UNIX && !inet // NETLINK and others have levels of their own
 }
 
-func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }
-
 // socketOption is the value of an option of SOL_SOCKET that all sockets have and
 // that is not kept as one integer, or nil.
 func socketOption(s socket.Socket, name int) []byte {

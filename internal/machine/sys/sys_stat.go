@@ -1,142 +1,17 @@
 package sys
 
 import (
-	"os"
 	"path"
 	"strings"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/dialog"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/random"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/devices/tty"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/procfs"
 
 	"golang.org/x/sys/unix"
 )
 
-const (
-	fsNote    = "always an ext4 file system with the same room, but for /proc, /sys and cgroups"
-	blockSize = 4096
-)
-
-// asRoot: Ariadne's own user sees all ids as they are.
-var asRoot = os.Geteuid() == 0
-
-// statSize is the size of struct stat.
-const statSize = 144
-
-// statBuffer is struct stat of x86-64 for st.
-func statBuffer(st *unix.Stat_t) []byte {
-	b := make([]byte, statSize)
-	le.PutUint64(b, st.Dev)
-	le.PutUint64(b[8:], st.Ino)
-	le.PutUint64(b[16:], st.Nlink)
-	le.PutUint32(b[24:], st.Mode)
-	le.PutUint32(b[28:], st.Uid)
-	le.PutUint32(b[32:], st.Gid)
-	le.PutUint64(b[40:], st.Rdev)
-	le.PutUint64(b[48:], uint64(st.Size))
-	le.PutUint64(b[56:], uint64(st.Blksize))
-	le.PutUint64(b[64:], uint64(st.Blocks))
-	for i, ts := range []unix.Timespec{st.Atim, st.Mtim, st.Ctim} {
-		le.PutUint64(b[72+16*i:], uint64(ts.Sec))
-		le.PutUint64(b[80+16*i:], uint64(ts.Nsec))
-	}
-	return b
-}
-
-// parseStat is the inverse of statBuffer.
-func parseStat(b []byte) (st unix.Stat_t) {
-	st.Dev, st.Ino, st.Nlink = le.Uint64(b), le.Uint64(b[8:]), le.Uint64(b[16:])
-	st.Mode, st.Uid, st.Gid = le.Uint32(b[24:]), le.Uint32(b[28:]), le.Uint32(b[32:])
-	st.Rdev, st.Size = le.Uint64(b[40:]), int64(le.Uint64(b[48:]))
-	st.Blksize, st.Blocks = int64(le.Uint64(b[56:])), int64(le.Uint64(b[64:]))
-	for i, ts := range []*unix.Timespec{&st.Atim, &st.Mtim, &st.Ctim} {
-		*ts = unix.Timespec{Sec: int64(le.Uint64(b[72+16*i:])), Nsec: int64(le.Uint64(b[80+16*i:]))}
-	}
-	return st
-}
-
-// show turns a file's real state into what the node sees, and returns its time of
-// birth. inside: the owner is as seen in the node's user namespace.
-func show(t *kernel.Thread, st *unix.Stat_t, inside bool) (birth int64) {
-	files, key := &t.Node().Files, keyOf(st)
-	if files.Private == 0 {
-		var root unix.Stat_t
-		if unix.Stat(threadPath(t, "root/"), &root) == nil {
-			files.Private = root.Dev
-		}
-	}
-	st.Uid, st.Gid = owner(files, key, st, inside)
-	st.Dev, st.Ino, st.Blksize = inode.DevHost, files.Inode(key), blockSize
-	own := key.Dev == files.Private
-	if own {
-		st.Dev = inode.DevNode
-	}
-	st.Nlink = files.Links(key, st.Nlink)
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFDIR:
-		st.Size, st.Blocks = blockSize, blockSize/512
-		if !own {
-			st.Nlink = 1 // not every file system counts subdirectories
-		}
-	case unix.S_IFREG:
-		// What is really allocated differs from copy to copy of a node.
-		st.Blocks = (st.Size + blockSize - 1) / blockSize * (blockSize / 512)
-	default:
-		st.Blocks = 0
-	}
-	ft := files.Times(key)
-	if !own && !files.Written(key) && fromArchive(st) {
-		ft.Modify = st.Mtim.Nano()
-	}
-	st.Atim, st.Mtim, st.Ctim = fileTime(ft.Access), fileTime(ft.Modify), fileTime(ft.Change)
-	return ft.Birth
-}
-
-// fromArchive reports whether a file of the host came out of a package, which keeps
-// whole seconds: its time of modification is then the same on every machine that
-// has the package, and may be shown. Python and the JVM compare such times to learn
-// whether what they compiled beforehand is still good.
-func fromArchive(st *unix.Stat_t) bool {
-	return st.Mode&unix.S_IFMT == unix.S_IFREG && st.Mtim.Nsec == 0
-}
-
-func fileTime(ns int64) unix.Timespec { return unix.Timespec{Sec: ns / 1e9, Nsec: ns % 1e9} }
-
-// Owner returns who owns a file in the node's eyes that really belongs to uid and gid.
-func Owner(files *inode.Table, key inode.Key, uid, gid uint32) (u, g uint32) {
-	return owner(files, key, &unix.Stat_t{Uid: uid, Gid: gid}, false)
-}
-
-// owner returns who owns a file in the node's eyes. What belongs to nobody that
-// the node knows belongs to root.
-func owner(files *inode.Table, key inode.Key, st *unix.Stat_t, inside bool) (uid, gid uint32) {
-	if u, g, ok := files.Owner(key); ok {
-		return uint32(u), uint32(g)
-	}
-	return realOwner(files, st, inside)
-}
-
-// realOwner is owner without what the node has changed.
-func realOwner(files *inode.Table, st *unix.Stat_t, inside bool) (uid, gid uint32) {
-	if asRoot {
-		return st.Uid, st.Gid
-	}
-	own, group := uint32(os.Geteuid()), uint32(os.Getegid())
-	if inside {
-		own, group = uint32(files.User), uint32(files.Group)
-	}
-	if st.Uid == own {
-		uid = uint32(files.User)
-	}
-	if st.Gid == group {
-		gid = uint32(files.Group)
-	}
-	return uid, gid
-}
+const fsNote = "always an ext4 file system with the same room, but for /proc, /sys and cgroups"
 
 func sysStat(t *kernel.Thread, a Args) kernel.Result {
 	return statPath(t, atCwd, a[0], a[1], true)
@@ -209,77 +84,6 @@ func statName(t *kernel.Thread, dirfd, addr uint64, follow bool) (st unix.Stat_t
 	}
 	birth = show(t, &st, inside)
 	return st, birth, 0
-}
-
-// statFD returns the state of an open file as the node sees it.
-func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.Errno) {
-	of := t.FDs().Get(fdOf(fd))
-	if of == nil {
-		return st, 0, unix.EBADF
-	}
-	h, ok := of.File.(*kernel.HostFile)
-	if !ok {
-		return statEmulated(t, of.File), inode.Epoch, 0
-	}
-	st, e = fdStat(t, fdOf(fd))
-	if e != 0 {
-		return st, 0, e
-	}
-	if h.First != nil {
-		st = *h.First
-	}
-	if st.Dev != t.Node().Files.Private && st.Mode&unix.S_IFMT == unix.S_IFREG {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileStat})
-	}
-	birth = show(t, &st, false)
-	switch {
-	case h.Synthetic:
-		st.Dev, st.Mode, st.Size, st.Blocks, st.Nlink = inode.DevProc, h.Mode, 0, 0, 1
-		st.Blksize = 1024
-		st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
-	case strings.HasPrefix(h.Path, "/memfd:"):
-		st.Dev = inode.DevMem
-		st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
-	}
-	return st, birth, 0
-}
-
-// statEmulated is fstat of a socket, a pipe, an epoll set ...
-func statEmulated(t *kernel.Thread, f kernel.File) unix.Stat_t {
-	st := unix.Stat_t{Dev: inode.DevAnon, Ino: 1, Nlink: 1, Mode: 0o600, Blksize: blockSize}
-	if m, ok := f.(kernel.Moder); ok {
-		st.Mode = m.StatMode()
-	}
-	switch st.Mode & unix.S_IFMT {
-	case unix.S_IFSOCK:
-		st.Dev = inode.DevSock
-	case unix.S_IFIFO:
-		st.Dev = inode.DevPipe
-	}
-	switch x := f.(type) {
-	case *random.File:
-		st.Dev, st.Rdev = inode.DevHost, unix.Mkdev(1, uint32(x.Minor))
-	case *dialog.File:
-		st.Dev, st.Rdev, st.Ino = inode.DevHost, unix.Mkdev(10, dialog.Minor), virtualInode(t, dialog.Path)
-	case *procfs.Dir:
-		st.Dev, st.Nlink = inode.DevProc, 2
-		st.Ino = virtualInode(t, x.Path)
-	case *procfs.Mem:
-		st.Dev, st.Ino = inode.DevProc, virtualInode(t, x.Path)
-	case *tty.Master:
-		statTerminal(t, &st, "/dev/ptmx", nil)
-	case *tty.Slave:
-		statTerminal(t, &st, x.Path(), x.Terminal)
-		return st
-	case kernel.Describer:
-		if n := kernel.DescribedInode(x.Describe()); n != 0 {
-			st.Ino = n
-		}
-	}
-	st.Uid, st.Gid = uint32(t.Cred.UID.Effective), uint32(t.Cred.GID.Effective)
-	ft := fileTime(inode.Epoch)
-	st.Atim, st.Mtim, st.Ctim = ft, ft, ft
-	return st
 }
 
 // statxSize is the size of struct statx.

@@ -91,11 +91,3 @@ func sysTimerfdGettime(t *kernel.Thread, a Args) kernel.Result {
 func storeTimerSetting(t *kernel.Thread, addr uint64, left, every ariadne.Time) kernel.Result {
 	return kernel.RetOr(0, t.M.WriteMem(addr, appendTimespec(appendTimespec(nil, every), left)))
 }
-
-// later is now+d, saturating.
-func later(now, d ariadne.Time) ariadne.Time {
-	if s := now + d; s >= now {
-		return s
-	}
-	return ariadne.Never
-}

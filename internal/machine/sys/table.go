@@ -1,18 +1,18 @@
 // Package sys is the table of system calls: how Ariadne treats each call of Linux, and the
-// handlers, one file for each family. A handler reads the caller's memory and calls kernel objects.
-// Then it decides: return a value, fail with an errno, wait, or let Linux run the call. It keeps no
-// state of its own.
+// handlers, a file sys_<family>.go for each family. A handler reads the caller's memory and calls
+// kernel objects. Then it decides: return a value, fail with an errno, wait, or let Linux run the
+// call. It keeps no state of its own.
 //
-// Read next: table.go and calls.go, then any sys_<family>.go.
+// The other files have what several families use. The files stand in one order, and each uses
+// those before it alone: TestFloors of the root has that order.
+//
+// Read next: table.go, calls.go and handle.go, then any sys_<family>.go.
 package sys
 
 import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
-	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/slowdisk"
-
-	"golang.org/x/sys/unix"
 )
 
 // Args are the six arguments of a call.
@@ -144,51 +144,6 @@ func namesAt(dir, at int) fact {
 }
 func mayFail(f func(t *kernel.Thread, a Args) (on string, ok bool), errors string) fact {
 	return func(r *Row) { r.Fails = append(r.Fails, Failure{strings.Fields(errors), f}) }
-}
-
-// Handle runs the handler of the call that t stands in.
-func Handle(t *kernel.Thread) kernel.Result {
-	nr := t.Call.NR
-	if nr < 0 || nr >= len(Table) || Table[nr].Name == "" {
-		t.Node().Refuse(t, callName(nr), formatArgs(t.Call.NR, t.Call.Args), false)
-		return kernel.Fail(unix.ENOSYS)
-	}
-	r := &Table[nr]
-	if r.Level == Refused {
-		t.Node().Refuse(t, r.Name, formatArgs(t.Call.NR, t.Call.Args), r.Harmless)
-		if r.Errno != 0 {
-			return kernel.Fail(r.Errno)
-		}
-		return kernel.Fail(unix.ENOSYS)
-	}
-	if e := mayFollow(t); e != 0 {
-		return kernel.Fail(e)
-	}
-	var slow *slowdisk.Sync
-	if t.Node().Stalls && r.syncs != nil {
-		if slow = slowdisk.Of(t); slow != nil {
-			return slow.Wait(t)
-		}
-		slow = r.stalls(t)
-	}
-	done, res := r.record(t), kernel.Native
-	if r.Handler != nil {
-		res = r.Handler(t, t.Call.Args)
-	}
-	if (done != nil || slow != nil) && res.Op == kernel.OpNative {
-		res = kernel.Ret(run(t))
-	}
-	if done != nil {
-		v := int64(-1)
-		if res.Op == kernel.OpReturn {
-			v = res.Value
-		}
-		done(v)
-	}
-	if slow != nil {
-		return stalled(t, slow, res)
-	}
-	return res
 }
 
 // Name is the name of a system call.

@@ -66,3 +66,7 @@ func walkFiles(n *kernel.Node, f func(st *syscall.Stat_t)) {
 		return nil
 	})
 }
+
+// hiddenNames is where files have second names for the sake of checkpoints, which stay
+// when the node's own are gone.
+const hiddenNames = ".ariadne/hidden"

@@ -10,18 +10,6 @@ import (
 // The memory of a process as a file, as Linux's mem_rw has it: page by page, whatever the process
 // itself may do there, as far as that goes.
 
-// openMemory opens /proc/PID/mem.
-func openMemory(t *kernel.Thread, flags int, v string, o object) kernel.Result {
-	switch {
-	case o.thread == nil:
-		return kernel.Fail(unix.ESRCH) // it has ended
-	case o.thread.M == nil:
-		return kernel.Fail(unix.EACCES) // process 1
-	}
-	fd, e := t.NewFD(&procfs.Mem{Path: v, MM: o.proc.MM}, statusFlags(flags)|flags&unix.O_CLOEXEC)
-	return kernel.RetOr(fd, e)
-}
-
 // moveMemory reads from such a file into v, or writes v to it. at is where; nil: where the file
 // stands.
 func moveMemory(t *kernel.Thread, m *procfs.Mem, at *uint64, v []iovec, write bool) kernel.Result {

@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"strconv"
@@ -584,3 +585,14 @@ func fdInfo(v *view, fd int) string {
 	}
 	return s
 }
+
+// view is what a virtual file is made from: the process it is about, the thread of it,
+// and the thread that looks.
+type view struct {
+	caller, thread *kernel.Thread
+	proc           *kernel.Process
+	ended          bool // as of object
+}
+
+// task is the thread, or the leader of a process that has ended.
+func (v *view) task() *kernel.Thread { return cmp.Or(v.thread, v.proc.Leader) }

@@ -139,30 +139,6 @@ func noRoom(t *kernel.Thread) {
 	}
 }
 
-// fileEnd is the size of an open file and the position of its descriptor; both are past
-// all ends when they cannot be known.
-func fileEnd(t *kernel.Thread, fd uint64) (size, pos int64) {
-	const far = math.MaxInt64 / 4
-	host, e := t.M.HostFD(fdOf(fd))
-	if e != 0 {
-		return far, far
-	}
-	defer unix.Close(host)
-	var st unix.Stat_t
-	if unix.Fstat(host, &st) != nil {
-		return far, far
-	}
-	pos, err := unix.Seek(host, 0, unix.SEEK_CUR)
-	if err != nil {
-		pos = far
-	}
-	return st.Size, pos
-}
-
-// hiddenNames is where files have second names for the sake of checkpoints, which stay
-// when the node's own are gone.
-const hiddenNames = ".ariadne/hidden"
-
 // settleDisk looks which files there still are, and how large they are.
 func settleDisk(t *kernel.Thread) {
 	sizes := map[inode.Key]int64{}

@@ -47,3 +47,14 @@ func ipcHead(p *ipc.Perm, flags uint32) string {
 func ipcOwners(p *ipc.Perm) string {
 	return fmt.Sprintf("%5d %5d %5d %5d", p.UID, p.GID, p.CUID, p.CGID)
 }
+
+// shmFlags are what a mode says of a segment besides rights.
+func shmFlags(s *ipc.Shm) (flags uint32) {
+	if s.Removed {
+		flags |= shmDest
+	}
+	if s.Locked {
+		flags |= shmLocked
+	}
+	return flags
+}

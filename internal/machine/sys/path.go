@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"math"
 	"path"
 	"strconv"
 	"strings"
@@ -15,12 +16,6 @@ import (
 
 // Linux resolves paths, in the calling thread. What it found is looked at from
 // outside, which is cheaper than another call in the thread.
-
-// atCwd is AT_FDCWD as an argument.
-const atCwd = ^uint64(99)
-
-// isCwd reports whether a directory argument is AT_FDCWD.
-func isCwd(dirfd uint64) bool { return int32(dirfd) == unix.AT_FDCWD }
 
 // threadPath is the supervisor's path of a file in the thread's /proc directory.
 func threadPath(t *kernel.Thread, name string) string {
@@ -215,8 +210,6 @@ func lookUp(t *kernel.Thread, dirfd uint64, name string, follow bool) (st unix.S
 	return st, true, e
 }
 
-func keyOf(st *unix.Stat_t) inode.Key { return inode.Key{Dev: st.Dev, Ino: st.Ino} }
-
 // parentOf is the part of a path that names the directory of its last component.
 func parentOf(name string) string {
 	name = strings.TrimRight(name, "/")
@@ -229,60 +222,40 @@ func parentOf(name string) string {
 	return "."
 }
 
-// namesChanged notes that the directory of a path got or lost a name, and returns what is
-// known of that directory.
-func namesChanged(t *kernel.Thread, dirfd uint64, name string) (dir unix.Stat_t) {
-	dir, e := pathStat(t, dirfd, parentOf(name), true)
-	if e == 0 {
-		t.Node().FileModified(keyOf(&dir))
-	}
-	return dir
+// isSystemPath reports whether a path lies in /proc or /sys.
+func isSystemPath(name string) bool {
+	name = path.Clean(name)
+	return strings.HasPrefix(name, "/proc/") || strings.HasPrefix(name, "/sys/")
 }
 
-// inodeChanged notes a change of the owner, mode or names of what a path names.
-func inodeChanged(t *kernel.Thread, dirfd uint64, name string, follow bool) {
-	if st, e := pathStat(t, dirfd, name, follow); e == 0 {
-		t.Node().FileChanged(keyOf(&st))
-		t.Node().Files.NoteMode(keyOf(&st), st.Mode)
+// shownMounts are the directories on which nodes see other file systems.
+var shownMounts = []string{"/proc", "/sys", "/dev/shm", "/dev", "/node", "/tmp", "/run"}
+
+func shownMount(name string) string {
+	for _, m := range shownMounts {
+		if name == m || strings.HasPrefix(name, m+"/") {
+			return m
+		}
 	}
+	return "/"
 }
 
-// run makes the call as it stands, in the thread, and returns what came of it.
-func run(t *kernel.Thread) int64 {
-	return t.M.Syscall(t.Call.NR, t.Call.Args[:]...)
-}
-
-// hostFile returns the host file behind a descriptor that is not O_PATH.
-func hostFile(t *kernel.Thread, fd uint64) (*kernel.HostFile, *kernel.OpenFile, kernel.Errno) {
-	of := t.FDs().Get(fdOf(fd))
-	if of == nil || of.Flags&unix.O_PATH != 0 {
-		return nil, nil, unix.EBADF
+// fileEnd is the size of an open file and the position of its descriptor; both are past
+// all ends when they cannot be known.
+func fileEnd(t *kernel.Thread, fd uint64) (size, pos int64) {
+	const far = math.MaxInt64 / 4
+	host, e := t.M.HostFD(fdOf(fd))
+	if e != 0 {
+		return far, far
 	}
-	h, _ := of.File.(*kernel.HostFile)
-	return h, of, 0
-}
-
-// putScratch stores a path where the thread can name it to Linux: at
-// kernel.ScratchAddr.
-func putScratch(t *kernel.Thread, name string) kernel.Errno {
-	if len(name) >= unix.PathMax {
-		return unix.ENAMETOOLONG
+	defer unix.Close(host)
+	var st unix.Stat_t
+	if unix.Fstat(host, &st) != nil {
+		return far, far
 	}
-	return t.M.WriteMem(area.Scratch, append([]byte(name), 0))
-}
-
-// fileCreated gives a new file its times, and its owner when the process is
-// another user than it really is. The group is that of the directory when it hands it on.
-func fileCreated(t *kernel.Thread, st, dir *unix.Stat_t) {
-	n, key := t.Node(), keyOf(st)
-	n.FileCreated(key)
-	uid, gid := owner(&n.Files, key, st, false)
-	fsuid, fsgid := t.Cred.UID.FS, t.Cred.GID.FS
-	if dir.Mode&unix.S_ISGID != 0 {
-		_, g := owner(&n.Files, keyOf(dir), dir, false)
-		fsgid = int(g)
+	pos, err := unix.Seek(host, 0, unix.SEEK_CUR)
+	if err != nil {
+		pos = far
 	}
-	if int(uid) != fsuid || int(gid) != fsgid {
-		n.Files.SetOwner(key, fsuid, fsgid)
-	}
+	return st.Size, pos
 }
