@@ -6,8 +6,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"go/importer"
-	"go/token"
 	"go/types"
 	"os"
 	"os/exec"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/testing/typed"
 )
 
 // encodeAndThaw sees that a checkpoint gives the same bytes each time, and that a node which goes
@@ -59,31 +58,24 @@ func TestKindsAreKnown(t *testing.T) {
 	for _, k := range kernel.Kinds() {
 		known["*"+k.Elem().PkgPath()+"."+k.Elem().Name()] = true
 	}
-	fset := token.NewFileSet()
-	from := importer.ForCompiler(fset, "gc", exports(t, "../kernel/...", "../sys", "."))
+	all, err := typed.Load("../kernel/...", "../sys", ".")
+	if err != nil {
+		t.Fatal(err)
+	}
 	var interfaces []*types.Interface
-	core, err := from.Import(reflect.TypeFor[kernel.Node]().PkgPath())
+	core, err := all.Import(reflect.TypeFor[kernel.Node]().PkgPath())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"File", "Waiter", "WaitEntry", "Expirer", "CloseWatcher"} {
 		interfaces = append(interfaces, core.Scope().Lookup(name).Type().Underlying().(*types.Interface))
 	}
-	out, err := exec.Command("go", "list", "-f", "{{.ImportPath}} {{.Dir}} {{join .GoFiles \" \"}}", "../kernel/...", "../sys", ".").Output()
-	if err != nil {
-		t.Fatal(err)
-	}
 	found := 0
-	for line := range strings.Lines(string(out)) {
-		f := strings.Fields(line)
-		if len(f) < 3 || strings.HasSuffix(f[0], "test") || f[0] == core.Path() {
+	for _, p := range all.All {
+		pkg := p.Types
+		if strings.HasSuffix(pkg.Path(), "test") || pkg.Path() == core.Path() {
 			continue // what the core itself has is listed beside the interfaces
 		}
-		var names []string
-		for _, name := range f[2:] {
-			names = append(names, filepath.Join(f[1], name))
-		}
-		_, pkg := check(t, fset, from, f[0], names, nil)
 		for _, name := range pkg.Scope().Names() {
 			of, ok := pkg.Scope().Lookup(name).(*types.TypeName)
 			if !ok || types.IsInterface(of.Type()) {

@@ -3,18 +3,11 @@
 package node
 
 import (
-	"go/ast"
-	"go/importer"
-	"go/parser"
-	"go/token"
 	"go/types"
-	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/ariadne-mc/ariadne/internal/testing/typed"
 )
 
 // rooms are the types of which only some files use the fields, and fields of larger ones. All
@@ -98,10 +91,14 @@ var common = map[string][]string{
 // TestRooms: each field of a node, its state, its steps and what its copies share is in a room,
 // which the files of the room alone use, or is said to be in common.
 func TestRooms(t *testing.T) {
-	fset, files, pkg, info := checked(t)
+	all, err := typed.Load(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := all.All[0]
 	room := map[types.Object]string{}
-	for _, name := range pkg.Scope().Names() {
-		s, ok := pkg.Scope().Lookup(name).Type().Underlying().(*types.Struct)
+	for _, name := range p.Types.Scope().Names() {
+		s, ok := p.Types.Scope().Lookup(name).Type().Underlying().(*types.Struct)
 		if !ok {
 			continue
 		}
@@ -120,12 +117,12 @@ func TestRooms(t *testing.T) {
 		}
 	}
 	used, outside := map[string]map[string]bool{}, map[string]bool{}
-	for id, o := range info.Uses {
+	for id, o := range p.Info.Uses {
 		of := room[o]
 		if of == "" {
 			continue
 		}
-		file := filepath.Base(fset.Position(id.Pos()).Filename)
+		file := p.File(id.Pos())
 		if used[of] == nil {
 			used[of] = map[string]bool{}
 		}
@@ -141,56 +138,8 @@ func TestRooms(t *testing.T) {
 				t.Errorf("%s may use %s and does not", file, of)
 			}
 		}
-		if len(list) > len(files)/4 {
+		if len(list) > len(p.Files)/4 {
 			t.Errorf("%s is used by %d files: it is no room", of, len(list))
 		}
 	}
-}
-
-// checked is this package as the type checker sees it, without its tests.
-func checked(t *testing.T) (*token.FileSet, []*ast.File, *types.Package, *types.Info) {
-	t.Helper()
-	fset, open := token.NewFileSet(), exports(t, ".")
-	names, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	names = slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
-	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
-	files, pkg := check(t, fset, importer.ForCompiler(fset, "gc", open), "node", names, info)
-	return fset, files, pkg, info
-}
-
-// check has the type checker look at a package.
-func check(t *testing.T, fset *token.FileSet, from types.Importer, path string, names []string, info *types.Info) (files []*ast.File, pkg *types.Package) {
-	t.Helper()
-	for _, name := range names {
-		f, err := parser.ParseFile(fset, name, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		files = append(files, f)
-	}
-	c := types.Config{Importer: from}
-	pkg, err := c.Check(path, fset, files, info)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return files, pkg
-}
-
-// exports opens what the compiler says of packages that some others need.
-func exports(t *testing.T, of ...string) func(path string) (io.ReadCloser, error) {
-	t.Helper()
-	out, err := exec.Command("go", append([]string{"list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}"}, of...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	files := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		if f := strings.Fields(line); len(f) == 2 {
-			files[f[0]] = f[1]
-		}
-	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 }
