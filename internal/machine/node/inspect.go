@@ -106,7 +106,7 @@ func (n *Node) Registers(tid int) (r inspect.Registers, err error) {
 		return r, err
 	}
 	g := c.Registers()
-	if !th.k.Call.InCall { // its call has returned, and it has not gone on yet
+	if n.debugging != nil && !th.k.Call.InCall { // within a step: its call has returned
 		g = c.Current()
 	}
 	r.Extended = c.Extended()
