@@ -100,7 +100,7 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 		states := s.system.Judge(ctx, space.New(w, m, s.executor), 1)
 		states.Unfold = true
 		if s.path, err = space.NewPath(states, space.Bounds{Time: l.Time, Depth: l.Steps}); err == nil {
-			s.now.Store(s.state("open"))
+			s.publish(s.state("open"))
 		}
 		return system.AsBug(err)
 	})

@@ -162,7 +162,7 @@ func (s *Session) do(what string, f func() error) (err error) {
 func (s *Session) move(what string, f func() error) error {
 	return s.do(what, func() error {
 		err := f()
-		s.now.Store(s.state(what))
+		s.publish(s.state(what))
 		return err
 	})
 }
@@ -172,7 +172,15 @@ func (s *Session) say(what string) {
 	if was := s.now.Load(); was != nil {
 		is := *was
 		is.Busy = what
-		s.now.Store(&is)
+		s.publish(&is)
+	}
+}
+
+// publish makes a new state the one that is read from now on.
+func (s *Session) publish(now *State) {
+	now.replaced = make(chan struct{})
+	if was := s.now.Swap(now); was != nil {
+		close(was.replaced)
 	}
 }
 

@@ -368,9 +368,15 @@ func TestReadersDoNotWait(t *testing.T) {
 	s.Cancel() // of nothing
 	for i := 0; len(s.Enabled()) > 0; i++ {
 		before, was := s.Now(), text()
+		select {
+		case <-before.Replaced():
+			t.Error("a state is replaced, and nothing has begun")
+		default:
+		}
 		g.shut.Store(1)
 		ended := step()
 		<-g.reached
+		<-before.Replaced()
 		read := make(chan bool)
 		go func() {
 			s.Enabled()
@@ -396,6 +402,9 @@ func TestReadersDoNotWait(t *testing.T) {
 		g.open <- true
 		if err := <-ended; err != nil || s.Steps() != i+1 {
 			t.Fatalf("%v at step %d", err, s.Steps())
+		}
+		if all := s.Now().Report(0); len(all) != i+1 || !reflect.DeepEqual(all[i:], s.Now().Report(i)) || all[i].Action != s.Line()[i] {
+			t.Errorf("behind step %d the report is %v", i+1, all)
 		}
 		if b, _ := json.Marshal(before); string(b) != was {
 			t.Errorf("a state became\n%s\nfrom\n%s", b, was)

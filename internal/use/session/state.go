@@ -20,9 +20,10 @@ type State struct {
 	// Busy says what is under way, as in "step timer n1", or it is "".
 	Busy string
 
-	system *system.System
-	taken  []taken
-	nodes  []Node // without what the steps tell
+	system   *system.System
+	taken    []taken
+	nodes    []Node        // without what the steps tell
+	replaced chan struct{} // closed when the session has another state
 }
 
 // taken is a step behind which a session stands, and the node that did it.
@@ -45,13 +46,31 @@ func (s *State) Taken() (steps []ariadne.Step) {
 	return steps
 }
 
-// MarshalJSON gives steps and messages as steps.jsonl and --json do. Nodes have numbers in a node's
-// and a violation's own fields, and names everywhere else.
-func (s *State) MarshalJSON() ([]byte, error) {
-	var names []string
+// Replaced is closed as soon as the session has another state: who shows states reads Now, shows it
+// and waits. A closed session keeps its last state.
+func (s *State) Replaced() <-chan struct{} { return s.replaced }
+
+// Report is the steps that follow the first n, as steps.jsonl has them, with names of nodes and
+// actions. Who has shown a state before needs no more of the next one.
+func (s *State) Report(n int) []report.Step {
+	names, steps := s.names(), []report.Step{}
+	for i := n; i < len(s.taken); i++ {
+		steps = append(steps, report.NewStep(&s.taken[i].step, names))
+	}
+	return steps
+}
+
+func (s *State) names() (names []string) {
 	for i := range s.nodes {
 		names = append(names, s.nodes[i].Name)
 	}
+	return names
+}
+
+// MarshalJSON gives steps and messages as steps.jsonl and --json do. Nodes have numbers in a node's
+// and a violation's own fields, and names everywhere else.
+func (s *State) MarshalJSON() ([]byte, error) {
+	names := s.names()
 	j := struct {
 		Steps     int                `json:"steps"`
 		Line      []string           `json:"line"`
@@ -62,15 +81,12 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		End       string             `json:"end,omitempty"`
 		Violation *ariadne.Violation `json:"violation,omitempty"`
 		Busy      string             `json:"busy,omitempty"`
-	}{s.Steps(), s.Line, []report.Step{}, s.Enabled, []message{}, nil, s.End, s.Violation, s.Busy}
+	}{s.Steps(), s.Line, s.Report(0), s.Enabled, []message{}, nil, s.End, s.Violation, s.Busy}
 	if s.Enabled == nil { // lists are there, also when they are empty
 		j.Enabled = []Choice{}
 	}
 	if s.Line == nil {
 		j.Line = []string{}
-	}
-	for i := range s.taken {
-		j.Taken = append(j.Taken, report.NewStep(&s.taken[i].step, names))
 	}
 	for i := range s.InFlight {
 		m := &s.InFlight[i]
