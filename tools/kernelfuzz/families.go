@@ -106,6 +106,7 @@ var choices = map[string][]string{
 	"bool":   {"0", "1"},
 	"mutex":  {"0", "0", "1"},
 	"when":   {"past", "far"},
+	"sclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_THREAD_CPUTIME_ID", "99"}, // without the process's time: limits.md
 	"tclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_PROCESS_CPUTIME_ID", "CLOCK_THREAD_CPUTIME_ID", "99"},
 	"wclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI"},
 	"span":   {"0", "1", "5", "5", "100", "-2", "-2", "2000000000"},
@@ -261,7 +262,7 @@ var families = []*callFamily{
 	}},
 	{name: "timer", threads: true, forks: true, with: []string{"signal"}, calls: []string{
 		"timer_create {tk} {tclock} {sigev} {tsig}", "timer_create {tk} {wclock} {sigev} {tsig}", "timer_create {tk} {wclock} SIGEV_SIGNAL SIGRT0", "timer_create {tk} {wclock} SIGEV_THREAD_ID {tsig} {proc}", "timer_settime {tk} {abs} {span} {every}", "timer_settime {tk} 0 -2 {every}; nap; timer_gettime {tk}; timer_getoverrun {tk}", "timer_settime {tk} TIMER_ABSTIME 1 {every}; timer_getoverrun {tk}", "timer_gettime {tk}", "timer_getoverrun {tk}", "timer_delete {tk}",
-		"sigaction {tsig} {action} {sa} 0", "sigaction SIGRT0 HANDLER {sa} 0", "sigprocmask {mask} {set}", "sigprocmask SIG_BLOCK 0x200000a00", "sigprocmask SIG_SETMASK 0", "sigpending", "sigtimedwait 0xffffffffff", "nap", "sleep {tclock} {abs} {span}", "sleep CLOCK_MONOTONIC 0 5", "&sleep {wclock} 0 5", "&sleep CLOCK_REALTIME TIMER_ABSTIME 2000000000",
+		"sigaction {tsig} {action} {sa} 0", "sigaction SIGRT0 HANDLER {sa} 0", "sigprocmask {mask} {set}", "sigprocmask SIG_BLOCK 0x200000a00", "sigprocmask SIG_SETMASK 0", "sigpending", "sigtimedwait 0xffffffffff", "nap", "sleep {sclock} {abs} {span}", "sleep CLOCK_MONOTONIC 0 5", "&sleep {wclock} 0 5", "&sleep CLOCK_REALTIME TIMER_ABSTIME 2000000000",
 		"timerfd $7 {tclock} {nonblk}", "timerfd $7 {clock} TFD_NONBLOCK", "fdtimer_set {ev} {abs} {span} {every}", "fdtimer_set $7 0 -2 {every}; nap; fdtimer_get $7; read_eventfd $7 1000", "fdtimer_set $7 TIMER_ABSTIME 1 {every}; read_eventfd $7 1000", "fdtimer_get {ev}", "read_eventfd $7 1000", "&read_eventfd $7 1000", "poll $7 POLLIN", "fcntl $7 {fcntl}", "itimer_set {itimer} {whole} {every}", "itimer_set ITIMER_REAL {span} {every}", "itimer_set ITIMER_REAL 0 0", "alarm {few}", "alarm 0", "signalfd $6 new 0x200000a00 SFD_NONBLOCK; read_signalfd $6", "getres {tclock}", "exec", "epoll $8 0; epoll_ctl $8 EPOLL_CTL_ADD $7 {events} 1; epoll_wait $8 2 0",
 	}},
 	{name: "exec", forks: true, threads: true, with: []string{"timer", "process", "descriptor", "lock"}, calls: []string{

@@ -341,8 +341,18 @@ func sysPidfdGetfd(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(fd, e)
 }
 
+// Whom a signal that is sent by a pidfd concerns (pidfd_send_signal(2), Linux 6.9).
+const (
+	pidfdThread       = 1 // the process's first thread
+	pidfdThreadGroup  = 2 // the process
+	pidfdProcessGroup = 4 // the process group that the process leads
+)
+
 func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
-	if a[3] != 0 {
+	scope := uint32(a[3])
+	switch scope {
+	case 0, pidfdThread, pidfdThreadGroup, pidfdProcessGroup:
+	default:
 		return kernel.Fail(unix.EINVAL)
 	}
 	p, e := signalled(t, a[0])
@@ -350,24 +360,38 @@ func sysPidfdSendSignal(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(e)
 	}
 	sig := int(int32(a[1]))
-	if p == t.Node().Init.Proc {
+	if p == t.Node().Init.Proc && scope != pidfdProcessGroup {
 		return signalInit(t, sig)
 	}
-	info := sender(t, sig, signal.SIUser)
+	code := signal.SIUser
+	if scope == pidfdThread {
+		code = signal.SITkill
+	}
+	info := sender(t, sig, code)
 	if a[2] != 0 {
 		given, e := readU32(t, a[2])
 		if e == 0 && int(int32(given)) != sig {
 			e = unix.EINVAL
 		}
+		pid := p.PID
+		if scope == pidfdProcessGroup {
+			pid = 0 // others may be in it
+		}
 		if e == 0 {
-			info, e = readInfo(t, a[2], p.PID, sig)
+			info, e = readInfo(t, a[2], pid, sig)
 		}
 		if e != 0 {
 			return kernel.Fail(e)
 		}
 	}
+	if scope == pidfdProcessGroup {
+		return signalAll(t, t.Node().Group(p.PID), info)
+	}
 	if t.Node().Procs[p.PID] != p {
 		return kernel.Fail(unix.ESRCH)
+	}
+	if scope == pidfdThread {
+		return signalThread(t, p.PID, p.PID, info)
 	}
 	return kernel.RetOr(0, signalProcess(t, p, info))
 }

@@ -411,7 +411,7 @@ func TestSignalQueueAgainstReference(t *testing.T) {
 func TestPidfd(t *testing.T) {
 	d, a, _ := newProcess(t)
 	b, mb := d.Fork(a, kernel.CloneArgs{Flags: uint64(unix.SIGCHLD)})
-	mb.Mask = signal.SetOf(10)
+	mb.Mask = signal.SetOf(10, 12, 14, 15)
 	fd := d.Must(a, unix.SYS_PIDFD_OPEN, uint64(b.TID), 0)
 	want(t, "no such process", d.Must(a, unix.SYS_PIDFD_OPEN, 4000, 0), errno(unix.ESRCH))
 	want(t, "bad flags", d.Must(a, unix.SYS_PIDFD_OPEN, uint64(b.TID), 1), errno(unix.EINVAL))
@@ -419,6 +419,19 @@ func TestPidfd(t *testing.T) {
 	if !b.PendingSignals().Has(10) {
 		t.Error("not sent")
 	}
+	scoped := func(sig, scope int) int64 {
+		return d.Must(a, unix.SYS_PIDFD_SEND_SIGNAL, uint64(fd), uint64(sig), 0, uint64(scope))
+	}
+	want(t, "to the thread", scoped(12, pidfdThread), 0)
+	want(t, "to the process", scoped(14, pidfdThreadGroup), 0)
+	if own, all := signal.Pending(b.Pending), b.PendingSignals(); !own.Has(12) || own.Has(14) || !all.Has(14) {
+		t.Errorf("the thread has %v, with its process %v", own, all)
+	}
+	want(t, "it leads no group", scoped(0, pidfdProcessGroup), errno(unix.ESRCH))
+	want(t, "two scopes", scoped(0, pidfdThread|pidfdThreadGroup), errno(unix.EINVAL))
+	want(t, "no scope", scoped(0, 8), errno(unix.EINVAL))
+	d.Must(b, unix.SYS_SETPGID, 0, 0)
+	want(t, "to the group", scoped(15, pidfdProcessGroup), 0)
 	dir := func(path string) uint64 {
 		fd, _ := a.NewFD(&procfs.Dir{Path: path}, 0)
 		return uint64(fd)

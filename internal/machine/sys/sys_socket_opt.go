@@ -246,8 +246,8 @@ func getOption(t *kernel.Thread, s socket.Socket, o option) ([]byte, kernel.Errn
 	if v, e := s.GetOption(t, o.level, o.name); e != unix.ENOPROTOOPT {
 		return v, e
 	}
-	if n, e := s.Base().IntOption(o.level, o.name); e == 0 {
-		return intBytes(n), 0
+	if n, e := s.Base().IntOption(o.level, o.name); e != unix.ENOPROTOOPT {
+		return intBytes(n), e
 	}
 	if v, ok := s.Base().KeptOption(o.level, o.name); ok {
 		return v, 0
