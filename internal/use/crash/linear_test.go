@@ -111,6 +111,43 @@ func TestLinear(t *testing.T) {
 	}
 }
 
+// TestConsecutiveImagesDiffer: with four times as many names that nobody syncs, one image differs
+// from the one before in less than twice as many. So the next one costs little more to put there.
+func TestConsecutiveImagesDiffer(t *testing.T) {
+	const small, large = 50, 4 * 50
+	differ := func(files int) float64 {
+		root := draftDirectory()
+		root.names[home[1:]] = draftDirectory()
+		now := newTree(root)
+		walk := disk.NewWalk(disk.Ordered, disk.Choice{Limit: 8, Seed: 1})
+		var before *tree
+		names, images := 0, 0
+		for _, op := range namesLog(files, "") {
+			if err := now.apply(op); err != nil {
+				t.Fatal(err)
+			}
+			left := walk.Add(op)
+			for n := range left.Lost {
+				image, err := now.with(left.Image(n), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if before != nil {
+					differing(before.find(home).names, image.find(home).names, func(string, *file, *file) { names++ })
+				}
+				before = image
+				images++
+			}
+		}
+		return float64(names) / float64(images)
+	}
+	few, many := differ(small), differ(large)
+	t.Logf("of %d names %.1f differ, of %d %.1f", small, few, large, many)
+	if few == 0 || many > 2*few {
+		t.Errorf("of %d names %.1f differ from one image to the next, of %d %.1f", small, few, large, many)
+	}
+}
+
 // BenchmarkForming forms all images of logs of three sizes, and of files of 5 to 40 MB. Each image
 // takes about as long.
 func BenchmarkForming(b *testing.B) {
