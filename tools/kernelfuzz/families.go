@@ -106,7 +106,7 @@ var choices = map[string][]string{
 	"bool":   {"0", "1"},
 	"mutex":  {"0", "0", "1"},
 	"when":   {"past", "far"},
-	"sclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_THREAD_CPUTIME_ID", "99"}, // without the process's time: limits.md
+	"sclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_THREAD_CPUTIME_ID", "99"},
 	"tclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI", "CLOCK_PROCESS_CPUTIME_ID", "CLOCK_THREAD_CPUTIME_ID", "99"},
 	"wclock": {"CLOCK_REALTIME", "CLOCK_MONOTONIC", "CLOCK_MONOTONIC", "CLOCK_BOOTTIME", "CLOCK_TAI"},
 	"span":   {"0", "1", "5", "5", "100", "-2", "-2", "2000000000"},
