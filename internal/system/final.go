@@ -43,7 +43,7 @@ func (f *finalJudge) Judge(p *space.Path, byTime bool) (wrong string, err error)
 	if byTime && !f.system.Spec.EndsByTime {
 		return "", nil
 	}
-	name := p.Leaves()
+	name := p.HashLeft()
 	f.mu.Lock()
 	wrong, known := f.verdicts[name]
 	f.mu.Unlock()

@@ -64,7 +64,7 @@ type record struct {
 // the one after the given number. The key is over all that tells what a hash stands for.
 func NewLog(t *Totals, key ariadne.Digest, after int) *Log {
 	for _, s := range t.sets() {
-		s.Note()
+		s.TrackNew()
 	}
 	return &Log{totals: t, key: key, record: after}
 }
@@ -78,7 +78,7 @@ func ReadLog(t *Totals, key ariadne.Digest, r io.Reader, number int) (l *Log, en
 		return nil, 0, err
 	}
 	for _, s := range t.sets() {
-		s.Note()
+		s.TrackNew()
 	}
 	t.recent = &space.Set{Bytes: t.combined.Bytes}
 	return l, end, nil
@@ -175,7 +175,7 @@ func (l *Log) Account(paths int) *Account {
 	for len(a.samples) > 0 && a.samples[len(a.samples)-1].Paths > paths {
 		a.samples = a.samples[:len(a.samples)-1]
 	}
-	l.totals.reported.New(func(all []hash.Hash) error {
+	l.totals.reported.TakeNew(func(all []hash.Hash) error {
 		a.reported = append(a.reported, all...)
 		return nil
 	})
@@ -203,7 +203,7 @@ func (l *Log) Write(w io.Writer, a *Account) error {
 			}
 			continue
 		}
-		if err := s.New(func(all []hash.Hash) error { return l.hashes(b, kind, all) }); err != nil {
+		if err := s.TakeNew(func(all []hash.Hash) error { return l.hashes(b, kind, all) }); err != nil {
 			return err
 		}
 	}

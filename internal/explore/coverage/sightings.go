@@ -103,7 +103,7 @@ func (t *Totals) seenSets() []*space.Set {
 	return []*space.Set{&t.states, &t.traces, &t.seen, &t.tuples, &t.combined}
 }
 
-// spread are the same hashes in an order in which a set can take them (space.Set.New).
+// spread are the same hashes in an order in which a set can take them (space.Set.TakeNew).
 func spread(all Hashes) Hashes {
 	const parts = 64
 	out := make(Hashes, 0, len(all))

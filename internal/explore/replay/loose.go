@@ -181,7 +181,7 @@ func (l *Loose) Next(p *space.Path) (event int, ok bool) {
 			Enabled: list(l.names, enabled), Took: l.names.Action(enabled[choice].Action())}
 	}
 	if position != unknown && l.want[position].vary != "" {
-		choice, _ = p.Vary(choice, l.want[position].vary)
+		choice, _ = p.AppendVaried(choice, l.want[position].vary)
 	}
 	return choice, true
 }
@@ -280,7 +280,7 @@ func (l *Loose) pending(a ariadne.Action) bool {
 // optional reports whether an action is never due: a fault, which nothing waits for.
 func optional(a ariadne.Action) bool {
 	k := world.KindOf(a.Kind)
-	return k.Aside || k.Fault != ""
+	return k.Untimed || k.Fault != ""
 }
 
 // ofMessage reports whether an action is named by a message.

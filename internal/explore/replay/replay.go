@@ -102,7 +102,7 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	a, err := r.names().Parse(want.Action)
 	if err == nil {
 		if event, ok = p.FindAction(undisturbed(a)); ok && a.Vary != "" {
-			event, ok = p.Vary(event, a.Vary)
+			event, ok = p.AppendVaried(event, a.Vary)
 		}
 		if ok {
 			return event, true

@@ -62,7 +62,7 @@ func Deviations(t *trace.Trace, n world.Names) (all []Deviation) {
 		if k.Fault != "" {
 			all = append(all, Deviation{i, aFault})
 		}
-		if k.Aside {
+		if k.Untimed {
 			continue // it has no time of its own
 		}
 		w := wanted{step: s, action: undisturbed(a)}

@@ -26,12 +26,12 @@ type reach struct {
 // within is what the bounds mean, word by word.
 func (r reach) within(b space.Bounds) bool {
 	for k := range r.kinds {
-		if n, ok := b.Kinds[k].N(); ok && r.kinds[k] > n {
+		if n, ok := b.Kinds[k].Limit(); ok && r.kinds[k] > n {
 			return false
 		}
 	}
-	deviations, some := b.Deviations.N()
-	timers, few := b.Timers.N()
+	deviations, some := b.Deviations.Limit()
+	timers, few := b.Timers.Limit()
 	return (b.Depth == 0 || r.steps <= b.Depth) && (!some || r.deviations <= deviations) && (!few || r.timers <= timers)
 }
 
@@ -57,7 +57,7 @@ func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 			return
 		}
 		for i, e := range y.Enabled(&at.State, nil) {
-			if !begun && (i > 0 || e.Aside()) {
+			if !begun && (i > 0 || e.IsUntimed()) {
 				break
 			}
 			if s.bounds.Time > 0 && e.At > s.bounds.Time {
@@ -76,7 +76,7 @@ func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 					q.kinds[k] += int(n)
 				}
 			}
-			if i > 0 || fails > 0 || e.Aside() {
+			if i > 0 || fails > 0 || e.IsUntimed() {
 				q.deviations++
 			}
 			if i > 0 && world.KindOf(e.Kind).Overtakes {

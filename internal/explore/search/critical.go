@@ -296,7 +296,7 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 			p.sure = true
 			return false, nil
 		} else if j == t.live {
-			t.path.Fork(h.try, t.path.Steps())
+			t.path.ForkInto(h.try, t.path.Steps())
 			h.keep(i)
 		}
 	}
@@ -326,7 +326,7 @@ func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
 func (l *Liveness) keep(i int) {
 	if i > l.along {
 		l.along = i
-		l.try.Fork(l.near, l.try.Steps())
+		l.try.ForkInto(l.near, l.try.Steps())
 	}
 }
 
@@ -367,8 +367,8 @@ func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err
 			} else if live, err := visit(); live || err != nil {
 				return live, err
 			}
-			p.GrowTaken(n)
-			p.Keep(n)
+			p.ExecutionStepVariations(n)
+			p.CutExecution(n)
 		}
 		return false, p.Err()
 	}

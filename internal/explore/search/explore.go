@@ -262,7 +262,7 @@ func (x *Exploration) missing(p *space.Path) string {
 		return ""
 	}
 	var all []string
-	unasked, waited := p.Missing()
+	unasked, waited := p.MissingGoals()
 	for i, g := range x.Space.Properties.Goals() {
 		switch {
 		case waited&(1<<i) != 0:
@@ -387,7 +387,7 @@ func (x *Exploration) arrive(p *space.Path) {
 		if x.Space.Equality.Exposed && !x.aside && x.cutOff(p) {
 			x.Coverage.CutOff++
 		}
-	} else if stem, ok := p.Back(); ok && !p.Approaching() {
+	} else if stem, ok := p.FindCycle(); ok && !p.Approaching() {
 		x.Coverage.Cycles++
 		if x.Cycled != nil {
 			x.Cycled(p, stem)
@@ -525,7 +525,7 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 // network no node does anything.
 func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) *ariadne.Violation {
 	s := &x.step
-	p.StepOf(s, p.Steps(), e, by)
+	p.FillStep(s, p.Steps(), e, by)
 	if s.Action.Node == ariadne.NoNode {
 		return nil
 	}
@@ -632,7 +632,7 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 		return true, nil
 	}
 	if p.Len() > steps && x.Space.Restart == nil {
-		if err := p.Withdraw(steps); err != nil {
+		if err := p.CutNatural(steps); err != nil {
 			return true, err
 		}
 	}
@@ -658,7 +658,7 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 		if x.Stopped != nil && x.Stopped() {
 			return true, nil
 		}
-		if err := p.Outlast(); err != nil {
+		if err := p.PushNatural(); err != nil {
 			return false, err
 		}
 		x.count(p)
@@ -687,7 +687,7 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 		return false, nil
 	}
 	if x.Space.Restart == nil {
-		return false, p.Withdraw(steps)
+		return false, p.CutNatural(steps)
 	}
 	return false, nil
 }
@@ -703,7 +703,7 @@ func (x *Exploration) mayGoOn(p *space.Path, end string) bool {
 // on whatever comes of that: a fault that does not depend on the last step could have come before
 // it.
 func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
-	if !x.Seen.Rest(p.Identity()) {
+	if !x.Seen.AddRest(p.Identity()) {
 		return false, nil
 	}
 	steps := p.Len()
@@ -716,7 +716,7 @@ func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
 		return true, nil
 	}
 	if p.Len() > steps {
-		return false, p.Withdraw(steps)
+		return false, p.CutNatural(steps)
 	}
 	return false, nil
 }

@@ -14,11 +14,11 @@ import (
 )
 
 // Liveness finds states from which what must happen (property.Goal) never does, as MaceMC (Killian
-// and others, NSDI
-// 2007): by long random walks from states that a search has come to, without further faults. A state is *live* for a
-// goal when the goal waits for nothing in it, and *dead* when no live state follows it. A walk
-// counts from where all faults have ended that end by themselves. One that is not live after so
-// many steps is suspected to be in dead states, and Critical looks for the step that led there.
+// and others, NSDI 2007): by long random walks from states that a search has come to, without
+// further faults. A state is *live* for a goal when the goal waits for nothing in it, and *dead*
+// when no live state follows it. A walk counts from where all faults have ended that end by
+// themselves. One that is not live after so many steps is suspected to be in dead states, and
+// Critical looks for the step that led there.
 //
 // What it finds from a state is a function of that state and of the seed.
 type Liveness struct {
@@ -67,7 +67,7 @@ func NewLiveness(x *Exploration) (*Liveness, error) {
 	if x.Space.Properties == nil || len(x.Space.Properties.Goals()) == 0 || x.Space.Restart != nil {
 		return nil, nil
 	}
-	l := &Liveness{X: x, Walks: DefaultWalks, Bound: firstBound, Seen: &space.Set{}, space: x.Space.Forks(), goals: x.Space.Properties.Goals()}
+	l := &Liveness{X: x, Walks: DefaultWalks, Bound: firstBound, Seen: &space.Set{}, space: x.Space.ForkSpace(), goals: x.Space.Properties.Goals()}
 	for _, p := range []**space.Path{&l.path, &l.try, &l.first, &l.near} {
 		var err error
 		if *p, err = space.NewPath(l.space, space.Bounds{}); err != nil {
@@ -262,8 +262,8 @@ func (l *Liveness) timed() (goals uint64) {
 
 // fork makes a path of the first n steps of another, calm at its end.
 func (l *Liveness) fork(to, from *space.Path, n int) error {
-	from.Fork(to, n)
-	return to.Calm()
+	from.ForkInto(to, n)
+	return to.ClearBudgets()
 }
 
 // Stuck is an execution in which a goal is not live to the end.
@@ -522,8 +522,8 @@ func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
 
 // Shorten takes off a stuck execution all but the first n steps.
 func (l *Liveness) Shorten(s *Stuck, n int) error {
-	s.Path.Keep(n)
-	return s.Path.Calm()
+	s.Path.CutExecution(n)
+	return s.Path.ClearBudgets()
 }
 
 // trail is that of a path from its first frame to its last.
@@ -546,7 +546,7 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 	l.Bound = firstBound
 	p, err := space.NewPath(l.space, space.Bounds{Time: b.Time})
 	if err == nil {
-		err = p.Calm()
+		err = p.ClearBudgets()
 	}
 	if err != nil {
 		return nil, err

@@ -64,8 +64,8 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Fork(f, n)
-	if err := f.Calm(); err != nil {
+	p.ForkInto(f, n)
+	if err := f.ClearBudgets(); err != nil {
 		t.Fatal(err)
 	}
 	states := 0
@@ -85,8 +85,8 @@ func dead(t *rapid.T, p *space.Path, n, goal int) bool {
 			if live(depth + 1) {
 				return true
 			}
-			f.GrowTaken(n + depth)
-			f.Keep(n + depth)
+			f.ExecutionStepVariations(n + depth)
+			f.CutExecution(n + depth)
 		}
 		return false
 	}

@@ -306,7 +306,7 @@ func orbitsOf(t failer, s small, groups [][]ariadne.NodeID, times bool, into map
 	x := s.exploration(t, &strategy.DepthFirst{})
 	if groups != nil {
 		x.Space.Symmetry = space.NewSymmetry(len(x.Space.System.Nodes()), groups)
-		x.Classes = append(x.Classes, (*space.Path).Class)
+		x.Classes = append(x.Classes, (*space.Path).HashClass)
 	}
 	x.Watch = func(p *space.Path) {
 		if !p.Last().Seen {
@@ -350,7 +350,7 @@ func TestNotInterchangeable(t *testing.T) {
 		y := space.NewSymmetry(3, [][]ariadne.NodeID{{1, 2}})
 		y.Audit = c.audit
 		x.Space.Symmetry = y
-		x.Classes = append(x.Classes, (*space.Path).Class)
+		x.Classes = append(x.Classes, (*space.Path).HashClass)
 		got := explore(t, x, 0)
 		err := y.Err()
 		switch {

@@ -64,7 +64,7 @@ func (t *tries) some(by *Liveness) {
 		}
 		err := error(nil)
 		if n := t.from(i); at == n {
-			by.try.Keep(n)
+			by.try.CutExecution(n)
 		} else {
 			at, err = n, by.fork(by.try, t.on, n)
 		}
@@ -112,7 +112,7 @@ func (t *tries) enter(by *Liveness, i int, w walk, steps int, err error) {
 	case w.end == WalkLive:
 		t.live = i
 		t.least.Store(int64(i))
-		by.try.Fork(t.path, by.try.Steps())
+		by.try.ForkInto(t.path, by.try.Steps())
 	case steps == 0: // nothing happens there, in others neither
 		t.next = len(t.outcomes)
 	}

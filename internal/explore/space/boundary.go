@@ -26,44 +26,47 @@ type Boundary struct {
 // Boundaries are the times at which the node of a delivery does something else with the message, if
 // it arrives later by at most a window, and how many times were tried.
 func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all []Boundary, probing Probing, err error) {
-	t, err := p.come(s, e)
-	if err != nil || !Tells(&t.Output) {
+	t, err := p.outcomeOf(s, e)
+	if err != nil || !MayDependOnTime(&t.Output) {
 		return nil, probing, err
 	}
-	f := p.finder(s, e, t, window)
-	found, err := f.find(f.first, f.last)
+	f := p.newFinder(s, e, t, window)
+	found, err := f.findTurns(f.first, f.last)
 	for i := 0; err == nil && i < len(found); i += 2 {
 		b := Boundary{From: t.From, Input: t.Input, Before: found[i], After: found[i+1], timed: f.timed}
 		var was, is *memo.Transition
-		if was, err = p.Source.Transition(t.From, b.At(b.Before)); err != nil {
+		if was, err = p.Source.Transition(t.From, b.InputAt(b.Before)); err != nil {
 			break
 		}
-		if is, err = p.Source.Transition(t.From, b.At(b.After)); err != nil {
+		if is, err = p.Source.Transition(t.From, b.InputAt(b.After)); err != nil {
 			break
 		}
-		b.before, b.after = parts(&was.Output), parts(&is.Output)
-		b.Was, b.Is = b.only(&was.Output, b.before, b.after), b.only(&is.Output, b.after, b.before)
+		b.before, b.after = visibleParts(&was.Output), visibleParts(&is.Output)
+		b.Was, b.Is = b.partsOnlyIn(&was.Output, b.before, b.after), b.partsOnlyIn(&is.Output, b.after, b.before)
 		all = append(all, b)
 	}
 	return all, Probing{1, f.tries, len(all)}, err
 }
 
-// At is the message as it arrives at a time.
-func (b *Boundary) At(at ariadne.Time) world.Input {
+// InputAt is the message as it arrives at a time.
+func (b *Boundary) InputAt(at ariadne.Time) world.Input {
 	in := b.Input
 	in.At = at
 	return in
 }
 
 // DoesBefore and DoesAfter report whether that is what the node does before the time, or after it.
-func (b *Boundary) DoesBefore(o *ariadne.Output) bool { return b.does(o, b.before) }
-func (b *Boundary) DoesAfter(o *ariadne.Output) bool  { return b.does(o, b.after) }
+func (b *Boundary) DoesBefore(o *ariadne.Output) bool { return b.isOutcome(o, b.before) }
+func (b *Boundary) DoesAfter(o *ariadne.Output) bool  { return b.isOutcome(o, b.after) }
 
-func (b *Boundary) does(o *ariadne.Output, what []string) bool { return same(parts(o), what, b.timed) }
+func (b *Boundary) isOutcome(o *ariadne.Output, what []string) bool {
+	return sameParts(visibleParts(o), what, b.timed)
+}
 
-// only are the texts of those parts of an output that another one does not have in their places.
-func (b *Boundary) only(o *ariadne.Output, of, other []string) (all []string) {
-	for i, text := range texts(o) {
+// partsOnlyIn are the texts of those parts of an output that another one does not have in their
+// places.
+func (b *Boundary) partsOnlyIn(o *ariadne.Output, of, other []string) (all []string) {
+	for i, text := range partTexts(o) {
 		if !b.timed[i] && (i >= len(other) || of[i] != other[i]) && text != "" {
 			all = append(all, text)
 		}
@@ -71,9 +74,9 @@ func (b *Boundary) only(o *ariadne.Output, of, other []string) (all []string) {
 	return all
 }
 
-// texts are the parts of an output as people read them, in their order. That of the node itself is
-// "" where it says nothing.
-func texts(o *ariadne.Output) (all []string) {
+// partTexts are the parts of an output as people read them, in their order. That of the node itself
+// is "" where it says nothing.
+func partTexts(o *ariadne.Output) (all []string) {
 	for i := range o.Messages {
 		m := &o.Messages[i]
 		all = append(all, fmt.Sprintf("sends %s %v>%v %q", m.Flow.Proto, m.Flow.Src, m.Flow.Dst, m.Data))

@@ -12,9 +12,9 @@ import (
 // one makes a variation of its own, so every combination of choices comes from one other, and is
 // told of once.
 
-// drawn draws for the step to which event i of a frame has just led, at each place where a choice
-// costs nothing, what happens. Then the event may be another one.
-func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
+// drawChoices draws for the step to which event i of a frame has just led, at each place where a
+// choice costs nothing, what happens. Then the event may be another one.
+func (p *Path) drawChoices(from, to *Frame, i int, t *memo.Transition) (int, *memo.Transition, error) {
 	e := from.Enabled[i]
 	seed, drawn := uint64(0), false
 	for at := t.Output.Settled(); at < len(t.Output.Places) && t.Output.Cut == ""; at++ {
@@ -40,7 +40,7 @@ func (p *Path) drawn(from, to *Frame, i int, t *memo.Transition) (int, *memo.Tra
 		}
 		// As long as it is remembered what comes of it, the next choice is drawn here; from there
 		// on the node draws, or it would execute the step once for each of them.
-		known, err := p.space.known(&from.State, &e)
+		known, err := p.space.isRemembered(&from.State, &e)
 		if err != nil {
 			return i, t, err
 		}
@@ -74,10 +74,10 @@ func (f *Frame) index(e *world.Event) int {
 	return -1
 }
 
-// grow appends to a frame's Enabled what its event i, of which t came, can be varied to by one
-// more choice.
-func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
-	if _, ok := f.growthOf(i); ok || len(t.Output.Places) == 0 || t.Output.Cut != "" {
+// addVariationsOf appends to a frame's Enabled what its event i, of which t came, can be varied to
+// by one more choice.
+func (p *Path) addVariationsOf(f *Frame, i int, t *memo.Transition) error {
+	if _, ok := f.variationsOf(i); ok || len(t.Output.Places) == 0 || t.Output.Cut != "" {
 		return nil
 	}
 	e, n, rules := f.Enabled[i], len(f.Enabled), p.space.System.Rules()
@@ -94,7 +94,7 @@ func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
 		if !free && (!rules.Combines(&v) || !p.space.System.Allows(&f.State.State, &v)) {
 			continue
 		}
-		if !free && (p.bounds.Deviations.Reached(f.Deviations) || !p.allowsCosts(f, &v)) {
+		if !free && (p.bounds.Deviations.Reached(f.Deviations) || !p.boundsAllowCosts(f, &v)) {
 			f.Bounded = true
 			continue
 		}
@@ -104,7 +104,7 @@ func (p *Path) grow(f *Frame, i int, t *memo.Transition) error {
 	return nil
 }
 
-func (f *Frame) growthOf(i int) (growth, bool) {
+func (f *Frame) variationsOf(i int) (growth, bool) {
 	for _, g := range f.grown {
 		if g.i == i {
 			return g, true
@@ -113,32 +113,33 @@ func (f *Frame) growthOf(i int) (growth, bool) {
 	return growth{}, false
 }
 
-// Grown makes known what the step that was taken from Frame(i) can be varied to by one more choice,
-// and returns the places of these events in the frame's Enabled: from one on to before another. It
-// must be asked before the path is cut there. See Err.
-func (p *Path) Grown(i int) (from, to int) { return p.GrowTaken(p.root + i) }
+// StepVariations makes known what the step that was taken from Frame(i) can be varied to by one
+// more choice, and returns the places of these events in the frame's Enabled: from one on to before
+// another. It must be asked before the path is cut there. See Err.
+func (p *Path) StepVariations(i int) (from, to int) { return p.ExecutionStepVariations(p.root + i) }
 
-// GrowTaken is Grown of the state after the first i steps of the execution.
-func (p *Path) GrowTaken(i int) (from, to int) {
+// ExecutionStepVariations is StepVariations of the state after the first i steps of the execution.
+func (p *Path) ExecutionStepVariations(i int) (from, to int) {
 	f := p.FrameAt(i)
 	if p.err == nil && p.space.Restart == nil {
-		p.err = p.grow(f, f.Taken, p.FrameAt(i+1).By)
+		p.err = p.addVariationsOf(f, f.Taken, p.FrameAt(i+1).By)
 	}
-	g, _ := f.growthOf(f.Taken)
+	g, _ := f.variationsOf(f.Taken)
 	return g.from, g.to
 }
 
-// Err is why Grow or Find could not find out what there is. Then nobody knows how to go on.
+// Err is why AddVariations or Find could not find out what there is. Then nobody knows how to go
+// on.
 func (p *Path) Err() error { return p.err }
 
-// Grow appends to the Enabled of one of the path's frames what its event i can be varied to by
-// one more choice. See Err.
-func (p *Path) Grow(f *Frame, i int) {
-	if _, ok := f.growthOf(i); ok {
+// AddVariations appends to the Enabled of one of the path's frames what its event i can be varied
+// to by one more choice. See Err.
+func (p *Path) AddVariations(f *Frame, i int) {
+	if _, ok := f.variationsOf(i); ok {
 		return
 	}
 	if t := p.outcome(f, i); t != nil {
-		p.err = p.grow(f, i, t)
+		p.err = p.addVariationsOf(f, i, t)
 	}
 }
 
@@ -150,22 +151,22 @@ func (p *Path) outcome(f *Frame, i int) *memo.Transition {
 	if p.err != nil || p.space.Restart != nil || p.approaching || world.KindOf(f.Enabled[i].Kind).World {
 		return nil
 	}
-	t, err := p.space.come(&f.State, &f.Enabled[i])
+	t, err := p.space.outcomeOf(&f.State, &f.Enabled[i])
 	if p.err = err; err != nil {
 		return nil
 	}
 	if p.space.Properties != nil || p.space.Tells != nil {
-		p.space.found(t)
+		p.space.exposedBy(t)
 	}
 	return t
 }
 
-// Further makes known what event i of the last frame can be varied to by one more choice, and
-// returns which events those are: from one on to before another. See Err.
-func (p *Path) Further(i int) (from, to int) {
+// EventVariations makes known what event i of the last frame can be varied to by one more choice,
+// and returns which events those are: from one on to before another. See Err.
+func (p *Path) EventVariations(i int) (from, to int) {
 	f := p.Last()
-	p.Grow(f, i)
-	g, _ := f.growthOf(i)
+	p.AddVariations(f, i)
+	g, _ := f.variationsOf(i)
 	return g.from, g.to
 }
 
@@ -177,7 +178,7 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 		return i, true
 	}
 	if e.Varied.Variation() == "" {
-		return p.lasting(e)
+		return p.addOtherLength(e)
 	}
 	before, err := e.Before()
 	if err != nil {
@@ -187,16 +188,16 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	if i, ok = p.Find(&before); !ok {
 		return 0, false
 	}
-	p.Grow(f, i)
+	p.AddVariations(f, i)
 	if i = f.index(e); i >= 0 {
 		return i, true
 	}
-	return p.lasting(e)
+	return p.addOtherLength(e)
 }
 
-// lasting appends to the last frame's Enabled an event that is another one of it but for how long
-// its fault lasts (world.Rules.Seldom).
-func (p *Path) lasting(e *world.Event) (i int, ok bool) {
+// addOtherLength appends to the last frame's Enabled an event that is another one of it but for how
+// long its fault lasts (world.Rules.Seldom).
+func (p *Path) addOtherLength(e *world.Event) (i int, ok bool) {
 	f := p.Last()
 	if !p.space.System.Lasts(e) {
 		return -1, false
@@ -219,7 +220,7 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 	}
 	for i := range f.Enabled {
 		if e, ok := p.space.System.LaterAs(&f.State.State, &f.Enabled[i], a); ok {
-			return p.Offer(&e), true
+			return p.FindAnyLength(&e), true
 		}
 	}
 	if !p.space.System.LastsSeldom(a) {
@@ -228,16 +229,16 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 	for i := range f.Enabled {
 		if e := &f.Enabled[i]; e.Kind == a.Kind && e.Node == a.Node && e.Varied.Variation() == "" {
 			if as := e.LastingAs(a); as.Action() == a {
-				return p.Offer(&as), true
+				return p.FindAnyLength(&as), true
 			}
 		}
 	}
 	return -1, false
 }
 
-// Offer returns where in the last frame's Enabled is an event that is one of it but for how long
-// its fault lasts.
-func (p *Path) Offer(e *world.Event) (i int) {
+// FindAnyLength returns where in the last frame's Enabled is an event that is one of it but for how
+// long its fault lasts.
+func (p *Path) FindAnyLength(e *world.Event) (i int) {
 	f := p.Last()
 	if i = f.index(e); i < 0 {
 		i = len(f.Enabled)
@@ -246,10 +247,10 @@ func (p *Path) Offer(e *world.Event) (i int) {
 	return i
 }
 
-// Choose has the event that is pushed next varied, wherever it comes to a choice that costs
+// DrawNext has the event that is pushed next varied, wherever it comes to a choice that costs
 // nothing: draw says which of n things happens, of which 0 is what would else. Where nodes
 // live see Draw.
-func (p *Path) Choose(draw Drawer) { p.draw = draw }
+func (p *Path) DrawNext(draw Drawer) { p.draw = draw }
 
 // Drawer draws one of n things at random, from 0 on.
 type Drawer interface{ Below(n int) int }

@@ -63,12 +63,12 @@ func (e Equality) String() string {
 // Name stands for the state of a frame, by the equality of the space.
 func (p *Path) Name(f *Frame) hash.Hash { return f.name }
 
-// call gives the state of a frame its name.
-func (p *Path) call(f *Frame) {
+// nameState gives the state of a frame its name.
+func (p *Path) nameState(f *Frame) {
 	if p.space.Equality.Exposed {
-		f.name = p.observed(f, p.space.content(f))
+		f.name = p.addObserved(f, p.space.hashContent(f))
 	} else {
-		f.name = p.past(f, f.State.Hash())
+		f.name = p.addPast(f, f.State.Hash())
 	}
 }
 
@@ -76,9 +76,9 @@ func (p *Path) call(f *Frame) {
 // the stem, by the equality of the search.
 type Lasso struct{ Stem, Cycle []ariadne.Step }
 
-// Back reports whether the path is at its end in a state in which it was before, and after
+// FindCycle reports whether the path is at its end in a state in which it was before, and after
 // how many steps.
-func (p *Path) Back() (stem int, ok bool) {
+func (p *Path) FindCycle() (stem int, ok bool) {
 	if !p.space.Equality.Exposed {
 		return 0, false // histories do not repeat
 	}

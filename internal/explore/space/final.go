@@ -47,8 +47,8 @@ func (l *Lines) All() (all []ariadne.LogLine) {
 	return all
 }
 
-// then are the lines after those of a step.
-func (l *Lines) then(out *ariadne.Output) *Lines {
+// appendStep are the lines after those of a step.
+func (l *Lines) appendStep(out *ariadne.Output) *Lines {
 	for line := range out.Lines() {
 		l = &Lines{LogLine: line, before: l, hash: l.Hash().Plus(hash.OfText(line.Text)).Plus(hash.Of(uint64(line.Stream), 0, 31))}
 	}
@@ -64,19 +64,19 @@ type written struct {
 // writing observes the lines that nodes write.
 type writing struct{ *Space }
 
-func (p writing) begin(f *Frame) { f.Lines = make([]*Lines, len(p.roots)) }
+func (p writing) beginPath(f *Frame) { f.Lines = make([]*Lines, len(p.roots)) }
 
-func (writing) follow(_ *Path, from, to *Frame) {
+func (writing) followStep(_ *Path, from, to *Frame) {
 	to.Lines = append(to.Lines[:0], from.Lines...)
 	id := to.By.From.Node
-	to.Lines[id] = to.Lines[id].then(&to.By.Output)
+	to.Lines[id] = to.Lines[id].appendStep(&to.By.Output)
 }
 
-func (writing) own(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) }
+func (writing) copyLists(f, was *Frame) { f.Lines = append(was.Lines[:0], f.Lines...) }
 
-// past stands for the lines where the nodes' names do not say them: by other ways they may have
+// hashPast stands for the lines where the nodes' names do not say them: by other ways they may have
 // come to the same states, and written something else.
-func (writing) past(f *Frame) (h hash.Hash) {
+func (writing) hashPast(f *Frame) (h hash.Hash) {
 	if !f.merged {
 		return h
 	}
@@ -86,10 +86,10 @@ func (writing) past(f *Frame) (h hash.Hash) {
 	return h
 }
 
-func (writing) reads(*Frame) hash.Hash { return hash.Hash{} }
+func (writing) hashReads(*Frame) hash.Hash { return hash.Hash{} }
 
-// Leaves stands for all that the nodes leave at the end of the path.
-func (p *Path) Leaves() hash.Hash {
+// HashLeft stands for all that the nodes leave at the end of the path.
+func (p *Path) HashLeft() hash.Hash {
 	f := p.Last()
 	h := hash.Hash{}
 	for i, l := range f.Lines {

@@ -61,7 +61,7 @@ func TestForksShareNothing(t *testing.T) {
 				f.frames = append(f.frames, full(t))
 			}
 		}
-		p.Fork(f, p.n-1)
+		p.ForkInto(f, p.n-1)
 		for i := range p.frames {
 			memory := map[string]uintptr{}
 			fields("Frame", reflect.ValueOf(&p.frames[i]).Elem(), func(name string, v reflect.Value) { memory[name] = v.Pointer() })

@@ -45,10 +45,10 @@ type Frame struct {
 	// Plain of them are undisturbed, in order of time. Faults that have no time of their own
 	// follow, and with Space.Unfold variations of these events. So far Enabled is a function of the
 	// state: the first Open. What an event can be varied to is known when it was executed, and is
-	// appended when somebody asks for it (Path.Grown, Path.Grow).
+	// appended when somebody asks for it (Path.StepVariations, Path.AddVariations).
 	Enabled []world.Event
 	Plain   int
-	Open    int
+	Initial int
 	// Rest: nothing happens any more, but for such faults.
 	Rest bool
 	// Unnatural: the bounds have taken away the natural event, that which comes first in
@@ -91,11 +91,11 @@ type growth struct{ i, from, to int }
 // when it asks is no matter.
 func (f *Frame) Deviates(i int) bool { return f.IsLate(i) || f.Enabled[i].Disturbed() }
 
-// Aside are the places in Enabled of the faults that have no time of their own: from the first,
-// up to the second.
-func (f *Frame) Aside() (from, to int) {
+// UntimedFaults are the places in Enabled of the faults that have no time of their own: from the
+// first, up to the second.
+func (f *Frame) UntimedFaults() (from, to int) {
 	from = f.Plain
-	for to = from; to < len(f.Enabled) && f.Enabled[to].Aside() && f.Enabled[to].Choices() == 0; to++ {
+	for to = from; to < len(f.Enabled) && f.Enabled[to].IsUntimed() && f.Enabled[to].Choices() == 0; to++ {
 	}
 	return from, to
 }
@@ -117,7 +117,7 @@ type Bounds struct {
 	FromLive bool
 	// Begins are the names of the actions of the first steps of every path, without what varies
 	// them. Other bounds count these steps like others. Paths with one beginning are a part of all
-	// paths, and those with all that can follow it are the parts of that (Path.Follow).
+	// paths, and those with all that can follow it are the parts of that (Path.NextNames).
 	Begins []string
 	// Time is the latest at which anything happens, in virtual time; 0: none. It is a
 	// rule rather than a bound that cuts paths off: what is later never happens.
@@ -143,8 +143,8 @@ func AtMost(n int) Bound { return Bound(n + 1) }
 // Unbounded is no bound, said aloud: nothing else takes its place.
 const Unbounded = Bound(-1)
 
-// N is how many it allows; not ok: as many as there are.
-func (b Bound) N() (n int, ok bool) { return int(b) - 1, b > 0 }
+// Limit is how many it allows; not ok: as many as there are.
+func (b Bound) Limit() (n int, ok bool) { return int(b) - 1, b > 0 }
 
 // Min is the bound, or n when that is less.
 func (b Bound) Min(n int) int {
@@ -172,16 +172,16 @@ func NewPath(p *Space, b Bounds) (*Path, error) {
 	f := &path.frames[0]
 	p.First(&f.State)
 	for _, o := range path.observers {
-		o.begin(f)
+		o.beginPath(f)
 	}
-	path.call(f)
-	path.waited = f.Waits | p.always()
-	return path, path.open(f)
+	path.nameState(f)
+	path.waited = f.Waits | p.goalsFromStart()
+	return path, path.fillEnabled(f)
 }
 
-// always are the goals that need not be waited for: those that must come true from the start, and
-// may be true there.
-func (p *Space) always() (goals uint64) {
+// goalsFromStart are the goals that need not be waited for: those that must come true from the
+// start, and may be true there.
+func (p *Space) goalsFromStart() (goals uint64) {
 	if p.Properties == nil {
 		return 0
 	}
@@ -193,10 +193,10 @@ func (p *Space) always() (goals uint64) {
 	return goals
 }
 
-// Missing returns why a path has not come to a steady state yet (Bounds.FromLive), with a bit for
-// each goal: unasked has the goals for which nothing has waited so far, waited those for which
+// MissingGoals returns why a path has not come to a steady state yet (Bounds.FromLive), with a bit
+// for each goal: unasked has the goals for which nothing has waited so far, waited those for which
 // something waits now.
-func (p *Path) Missing() (unasked, waited uint64) {
+func (p *Path) MissingGoals() (unasked, waited uint64) {
 	return (1<<len(p.space.Properties.Goals()) - 1) &^ p.waited, p.Last().Waits
 }
 
@@ -249,7 +249,7 @@ func (p *Path) Push(i int) error {
 	to.State.CopyFrom(&from.State)
 	t, err := p.space.Step(&to.State, &from.Enabled[i])
 	if err == nil && p.draw != nil && len(t.Output.Places) > 0 && p.space.Restart == nil && !p.approaching {
-		i, t, err = p.drawn(from, to, i, t)
+		i, t, err = p.drawChoices(from, to, i, t)
 	}
 	p.draw = nil
 	if err != nil {
@@ -258,7 +258,7 @@ func (p *Path) Push(i int) error {
 	to.By, to.Deviations, to.timers = t, from.Deviations, from.timers
 	to.merged = from.merged || t.Merges
 	if len(p.counted) > 0 {
-		to.count(from, i)
+		to.countKinds(from, i)
 	}
 	if late := from.IsLate(i); late || from.Enabled[i].Disturbed() {
 		to.Deviations++
@@ -268,14 +268,14 @@ func (p *Path) Push(i int) error {
 	}
 	p.n++
 	for _, o := range p.observers {
-		o.follow(p, from, to)
+		o.followStep(p, from, to)
 	}
-	p.call(to)
+	p.nameState(to)
 	if p.approaching && p.arrived(to) {
 		p.approaching, p.root = false, p.Steps()
 		to.kinds = [len(to.kinds)]int32{}
 	}
-	return p.open(to)
+	return p.fillEnabled(to)
 }
 
 // arrived reports whether the approach ends with frame f, the last one.
@@ -287,8 +287,8 @@ func (p *Path) arrived(f *Frame) bool {
 	return f.Waits == 0 && p.waited == 1<<len(p.space.Properties.Goals())-1
 }
 
-// count counts event i of the frame before by its kind, and what that costs of others.
-func (f *Frame) count(from *Frame, i int) {
+// countKinds counts event i of the frame before by its kind, and what that costs of others.
+func (f *Frame) countKinds(from *Frame, i int) {
 	e := &from.Enabled[i]
 	f.kinds = from.kinds
 	f.kinds[e.Kind]++
@@ -302,46 +302,46 @@ func (f *Frame) count(from *Frame, i int) {
 	}
 }
 
-// Outlast appends the natural step, whatever the bounds are.
-func (p *Path) Outlast() error {
+// PushNatural appends the natural step, whatever the bounds are.
+func (p *Path) PushNatural() error {
 	f := p.Last()
 	// none that is late is natural
 	f.Enabled, f.Unnatural = p.space.System.Enabled(&f.State.State, f.Enabled[:0]), false
-	f.Plain, f.Open, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
-	for f.Plain > 0 && f.Enabled[f.Plain-1].Aside() {
+	f.Plain, f.Initial, f.grown = len(f.Enabled), len(f.Enabled), f.grown[:0]
+	for f.Plain > 0 && f.Enabled[f.Plain-1].IsUntimed() {
 		f.Plain--
 	}
 	return p.Push(0)
 }
 
-// Withdraw takes off what Outlast has appended to the first n steps.
-func (p *Path) Withdraw(n int) error {
+// CutNatural takes off what PushNatural has appended to the first n steps.
+func (p *Path) CutNatural(n int) error {
 	p.Cut(n)
-	return p.open(p.Last())
+	return p.fillEnabled(p.Last())
 }
 
-// open computes among what there is a choice in a frame.
-func (p *Path) open(f *Frame) error {
+// fillEnabled computes among what there is a choice in a frame.
+func (p *Path) fillEnabled(f *Frame) error {
 	all, err := p.enabled(f)
 	if err != nil {
 		return err
 	}
 	timed := len(all)
-	for timed > 0 && all[timed-1].Aside() {
+	for timed > 0 && all[timed-1].IsUntimed() {
 		timed--
 	}
-	r := p.room(f)
+	r := p.boundsLeft(f)
 	f.Rest = timed == 0 || all[0].At > p.until
 	f.Plain, f.Unnatural, f.Bounded, f.Late = timed, f.Rest, false, false
 	if !r.all || timed == 0 || timed < len(all) || all[timed-1].At > p.until {
-		all = p.within(f, r, all, timed)
+		all = p.keepWithinBounds(f, r, all, timed)
 	}
 	if p.Len() < len(p.bounds.Begins) && !p.approaching {
-		if all = p.begin(f, all); p.err != nil {
+		if all = p.keepBeginning(f, all); p.err != nil {
 			return p.err
 		}
 	}
-	f.Enabled, f.Open, f.grown = all, len(all), f.grown[:0]
+	f.Enabled, f.Initial, f.grown = all, len(all), f.grown[:0]
 	if p.approaching || !f.State.Varies() {
 		return nil
 	}
@@ -361,8 +361,8 @@ func (p *Path) enabled(f *Frame) ([]world.Event, error) {
 	return p.space.Enabled(&f.State, f.Enabled[:0])
 }
 
-// begin leaves of the events of a frame those with which every path goes on there.
-func (p *Path) begin(f *Frame, all []world.Event) []world.Event {
+// keepBeginning leaves of the events of a frame those with which every path goes on there.
+func (p *Path) keepBeginning(f *Frame, all []world.Event) []world.Event {
 	name := p.bounds.Begins[p.Len()]
 	n, plain := 0, 0
 	for i := range all {
@@ -388,9 +388,9 @@ func (p *Path) nameOf(e *world.Event) string {
 	return p.space.System.Names().Action(a)
 }
 
-// Follow are the different names of what can follow the last frame, as Bounds.Begins has them:
+// NextNames are the different names of what can follow the last frame, as Bounds.Begins has them:
 // paths that go on with one of them are a part of all that go on from there.
-func (p *Path) Follow() (names []string) {
+func (p *Path) NextNames() (names []string) {
 	f := p.Last()
 	for i := range f.Enabled {
 		if name := p.nameOf(&f.Enabled[i]); !slices.Contains(names, name) {
@@ -410,35 +410,35 @@ func (p *Path) cutsVariations(f *Frame) bool {
 
 // unfold appends to a frame what its events can be varied to. It executes each of them.
 func (p *Path) unfold(f *Frame) (err error) {
-	for i := 0; i < f.Open && err == nil && !p.bounds.Deviations.Reached(f.Deviations); i++ {
+	for i := 0; i < f.Initial && err == nil && !p.bounds.Deviations.Reached(f.Deviations); i++ {
 		if f.Enabled[i].Halts() {
 			continue
 		}
 		f.Enabled, err = p.space.Variations(&f.State, &f.Enabled[i], f.Enabled)
 	}
 	f.Enabled = slices.DeleteFunc(f.Enabled, func(e world.Event) bool {
-		cut := e.Varied.Variation() != "" && !p.allowsCosts(f, &e)
+		cut := e.Varied.Variation() != "" && !p.boundsAllowCosts(f, &e)
 		f.Bounded = f.Bounded || cut
 		return cut
 	})
-	f.Open = len(f.Enabled)
+	f.Initial = len(f.Enabled)
 	return err
 }
 
-// allowsCosts reports whether the bounds on kinds leave a variation.
-func (p *Path) allowsCosts(f *Frame, e *world.Event) bool {
+// boundsAllowCosts reports whether the bounds on kinds leave a variation.
+func (p *Path) boundsAllowCosts(f *Frame, e *world.Event) bool {
 	for k, n := range e.Costs() {
-		if most, ok := p.bounds.Kinds[k].N(); ok && n > 0 && int(f.kinds[k])+int(n) > most {
+		if most, ok := p.bounds.Kinds[k].Limit(); ok && n > 0 && int(f.kinds[k])+int(n) > most {
 			return false
 		}
 	}
 	return true
 }
 
-// Vary appends to the last frame's Enabled its event i with a variation, and returns its
+// AppendVaried appends to the last frame's Enabled its event i with a variation, and returns its
 // place there; not ok: the budgets do not allow it. It is for who knows that the node will
 // come to the places.
-func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
+func (p *Path) AppendVaried(i int, v ariadne.Variation) (event int, ok bool) {
 	f := p.Last()
 	e, err := f.Enabled[i].With(v)
 	if err != nil || !p.space.System.Allows(&f.State.State, &e) {
@@ -448,10 +448,10 @@ func (p *Path) Vary(i int, v ariadne.Variation) (event int, ok bool) {
 	return len(f.Enabled) - 1, true
 }
 
-// Draw appends likewise event i varied where counts of alternatives come to their ends, and by what
-// costs nothing at random (world.System.Drawn), which will turn out when the node has come there.
-// It is for nodes that live.
-func (p *Path) Draw(i int, after []world.Countdown, seed uint64) (event int) {
+// AppendDrawn appends likewise event i varied where counts of alternatives come to their ends, and
+// by what costs nothing at random (world.System.Drawn), which will turn out when the node has come
+// there. It is for nodes that live.
+func (p *Path) AppendDrawn(i int, after []world.Countdown, seed uint64) (event int) {
 	f := p.Last()
 	f.Enabled = append(f.Enabled, p.space.System.Drawn(&f.State.State, f.Enabled[i], after, seed))
 	return len(f.Enabled) - 1
@@ -465,7 +465,7 @@ type room struct {
 	all      bool // whatever is early enough
 }
 
-func (p *Path) room(f *Frame) room {
+func (p *Path) boundsLeft(f *Frame) room {
 	b := &p.bounds
 	r := room{
 		step:     b.Depth == 0 || f.State.Steps-p.root < b.Depth,
@@ -476,9 +476,9 @@ func (p *Path) room(f *Frame) room {
 	return r
 }
 
-// within leaves of a frame's events, so many of which have a time of their own, those within the
-// bounds.
-func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Event {
+// keepWithinBounds leaves of a frame's events, so many of which have a time of their own, those
+// within the bounds.
+func (p *Path) keepWithinBounds(f *Frame, r room, all []world.Event, timed int) []world.Event {
 	n, first := 0, true
 	f.Plain = 0
 	for i := range all {
@@ -489,7 +489,7 @@ func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Ev
 			}
 			continue
 		}
-		if r.all || p.allows(f, r, first, e.Kind) {
+		if r.all || p.boundsAllow(f, r, first, e.Kind) {
 			if n < i {
 				all[n] = *e
 			}
@@ -504,9 +504,9 @@ func (p *Path) within(f *Frame, r room, all []world.Event, timed int) []world.Ev
 	return all[:n]
 }
 
-// allows reports whether the bounds leave an event that is early enough, the first of these or
+// boundsAllow reports whether the bounds leave an event that is early enough, the first of these or
 // another.
-func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) bool {
+func (p *Path) boundsAllow(f *Frame, r room, first bool, kind ariadne.ActionKind) bool {
 	switch {
 	case p.approaching:
 		return first
@@ -523,20 +523,20 @@ func (p *Path) allows(f *Frame, r room, first bool, kind ariadne.ActionKind) boo
 // tells. The bound on time is left out, since a state tells how late it is, and mostly that on
 // depth: what is named by its history has come so far by any path.
 func (p *Path) Hash(f *Frame) hash.Hash {
-	return p.used(f, p.Name(f))
+	return p.addUsed(f, p.Name(f))
 }
 
-// Class stands for the state at the end of the path up to symmetry, as Hash does for
+// HashClass stands for the state at the end of the path up to symmetry, as Hash does for
 // the state itself. There must be a Space.Symmetry.
-func (p *Path) Class() hash.Hash {
-	return p.past(p.Last(), p.used(p.Last(), p.space.Symmetry.class(p)).Plus(hash.Of(0, 0, 5)))
+func (p *Path) HashClass() hash.Hash {
+	return p.addPast(p.Last(), p.addUsed(p.Last(), p.space.Symmetry.hashClass(p)).Plus(hash.Of(0, 0, 5)))
 }
 
-// Abstract stands for whatever a user's rule takes the state at the end of the path
+// HashAbstract stands for whatever a user's rule takes the state at the end of the path
 // for, given a hash of that, as Hash does for the state itself.
-func (p *Path) Abstract(h hash.Hash) hash.Hash {
+func (p *Path) HashAbstract(h hash.Hash) hash.Hash {
 	f := p.Last()
-	return p.used(f, p.observed(f, h.Plus(f.State.Budget())))
+	return p.addUsed(f, p.addObserved(f, h.Plus(f.State.Budget())))
 }
 
 // Identity stands for the path by the names of all of its steps.
@@ -548,8 +548,8 @@ func (p *Path) Identity() hash.Hash {
 	return h
 }
 
-// used adds to a hash what of the bounds is used up in a frame.
-func (p *Path) used(f *Frame, h hash.Hash) hash.Hash {
+// addUsed adds to a hash what of the bounds is used up in a frame.
+func (p *Path) addUsed(f *Frame, h hash.Hash) hash.Hash {
 	if p.bounds.Deviations > 0 {
 		h = h.Plus(hash.Of(uint64(f.Deviations), 0, 1))
 	}
@@ -579,10 +579,10 @@ func (p *Path) Step(i int) (s ariadne.Step) {
 }
 
 // ReadStep is Step into memory that is there.
-func (p *Path) ReadStep(s *ariadne.Step, i int) { p.StepOf(s, i, p.Taken(i), p.Transition(i)) }
+func (p *Path) ReadStep(s *ariadne.Step, i int) { p.FillStep(s, i, p.Taken(i), p.Transition(i)) }
 
-// StepOf is a transition, as step i of a path.
-func (p *Path) StepOf(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
+// FillStep is a transition, as step i of a path.
+func (p *Path) FillStep(s *ariadne.Step, i int, e *world.Event, by *memo.Transition) {
 	s.Index, s.Action, s.Name, s.At, s.Output = i, e.Action(), by.Action, by.Input.At, by.Output
 	// what the node is given is nothing of its own, nor why
 	if e.IsFault() || by.Input.Kind == ariadne.Fault || world.KindOf(e.Kind).Alike {

@@ -59,7 +59,7 @@ func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
 		if e.Kind != ariadne.ActDeliver || !p.System.MayBeLater(&s.State, e) {
 			continue
 		}
-		turns, err := p.turns(s, e)
+		turns, err := p.turningTimes(s, e)
 		if err != nil {
 			return events, err
 		}
@@ -80,18 +80,18 @@ func (f *Frame) MayBeLate() bool {
 	return slices.ContainsFunc(f.Enabled, func(e world.Event) bool { return e.Kind == world.Late })
 }
 
-// turns are the times just before and just after those at which the outcome of a delivery turns, in
-// order.
-func (p *Space) turns(s *State, e *world.Event) ([]ariadne.Time, error) {
-	t, err := p.come(s, e)
-	if err != nil || !Tells(&t.Output) {
+// turningTimes are the times just before and just after those at which the outcome of a delivery
+// turns, in order.
+func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
+	t, err := p.outcomeOf(s, e)
+	if err != nil || !MayDependOnTime(&t.Output) {
 		return nil, err
 	}
 	if known := t.Turns.Load(); known != nil {
 		return *known, nil
 	}
-	f := p.finder(s, e, t, p.Window)
-	found, err := f.find(f.first, f.last)
+	f := p.newFinder(s, e, t, p.Window)
+	found, err := f.findTurns(f.first, f.last)
 	if err != nil {
 		return nil, err
 	}
@@ -100,17 +100,17 @@ func (p *Space) turns(s *State, e *world.Event) ([]ariadne.Time, error) {
 	return found, nil
 }
 
-// Tells reports whether the outcome of a step may be another one at another time, and can be
-// compared.
-func Tells(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplayable && o.Cut == "" }
+// MayDependOnTime reports whether the outcome of a step may be another one at another time, and can
+// be compared.
+func MayDependOnTime(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplayable && o.Cut == "" }
 
-// finder is one for a delivery, of which a transition has come, that may arrive later by at most a
-// window.
-func (p *Space) finder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
+// newFinder is one for a delivery, of which a transition has come, that may arrive later by at most
+// a window.
+func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
 	n := &s.Nodes[e.Node]
 	first := max(t.Input.At, n.Clock)
 	return &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
-		seen: map[ariadne.Time][]string{first: parts(&t.Output)}}
+		seen: map[ariadne.Time][]string{first: visibleParts(&t.Output)}}
 }
 
 // finder looks for the times at which what a node does with a message turns.
@@ -127,44 +127,44 @@ type finder struct {
 	err    error
 }
 
-// find finds them between two times.
-func (f *finder) find(from, to ariadne.Time) ([]ariadne.Time, error) {
+// findTurns finds them between two times.
+func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 	f.found = []ariadne.Time{}
-	if to-from <= turnExact || f.same(from, to) {
+	if to-from <= turnExact || f.sameOutcome(from, to) {
 		return f.found, f.err
 	}
-	at := grid(from, to, 4)
-	if f.most(at) >= len(at)-1 {
-		at = grid(from, to, 8)
+	at := divideTime(from, to, 4)
+	if f.mostDifferent(at) >= len(at)-1 {
+		at = divideTime(from, to, 8)
 	}
-	f.timed = f.times(at)
+	f.timed = f.partsThatAreTimes(at)
 	for i := 1; i < len(at); i++ {
-		f.halve(at[i-1], at[i])
+		f.bisect(at[i-1], at[i])
 	}
 	return f.found, f.err
 }
 
-// halve finds them where the outcomes at both ends differ.
-func (f *finder) halve(from, to ariadne.Time) {
+// bisect finds them where the outcomes at both ends differ.
+func (f *finder) bisect(from, to ariadne.Time) {
 	switch {
-	case f.err != nil || f.same(from, to) || len(f.found) >= 2*maxTurns:
+	case f.err != nil || f.sameOutcome(from, to) || len(f.found) >= 2*maxTurns:
 	case to-from <= turnExact:
 		f.found = append(f.found, from, to)
 	case f.tries < maxTries:
 		mid := from + (to-from)/2
-		f.halve(from, mid)
-		f.halve(mid, to)
+		f.bisect(from, mid)
+		f.bisect(mid, to)
 	}
 }
 
-// same reports whether the node does the same at both times.
-func (f *finder) same(a, b ariadne.Time) bool {
-	x, y := f.at(a), f.at(b)
-	return f.err != nil || same(x, y, f.timed)
+// sameOutcome reports whether the node does the same at both times.
+func (f *finder) sameOutcome(a, b ariadne.Time) bool {
+	x, y := f.outcomeAt(a), f.outcomeAt(b)
+	return f.err != nil || sameParts(x, y, f.timed)
 }
 
-// same reports whether two lists of parts are the same but for those that are times.
-func same(x, y []string, timed map[int]bool) bool {
+// sameParts reports whether two lists of parts are the same but for those that are times.
+func sameParts(x, y []string, timed map[int]bool) bool {
 	if len(x) != len(y) {
 		return false
 	}
@@ -176,8 +176,8 @@ func same(x, y []string, timed map[int]bool) bool {
 	return true
 }
 
-// at is what the node does at a time.
-func (f *finder) at(at ariadne.Time) []string {
+// outcomeAt is what the node does at a time.
+func (f *finder) outcomeAt(at ariadne.Time) []string {
 	if done, ok := f.seen[at]; ok || f.err != nil {
 		return done
 	}
@@ -188,23 +188,23 @@ func (f *finder) at(at ariadne.Time) []string {
 	if f.err = err; err != nil {
 		return nil
 	}
-	f.seen[at] = parts(&t.Output)
+	f.seen[at] = visibleParts(&t.Output)
 	return f.seen[at]
 }
 
-// grid are the times that divide what is between two of them into n parts, with these.
-func grid(from, to ariadne.Time, n int) (at []ariadne.Time) {
+// divideTime are the times that divide what is between two of them into n parts, with these.
+func divideTime(from, to ariadne.Time, n int) (at []ariadne.Time) {
 	for i := range n {
 		at = append(at, from+(to-from)*ariadne.Time(i)/ariadne.Time(n))
 	}
 	return append(at, to)
 }
 
-// differ is how many different ones there are of each part at some times.
-func (f *finder) differ(at []ariadne.Time) (count []int) {
+// countDifferent is how many different ones there are of each part at some times.
+func (f *finder) countDifferent(at []ariadne.Time) (count []int) {
 	var all []map[string]bool
 	for _, t := range at {
-		for i, part := range f.at(t) {
+		for i, part := range f.outcomeAt(t) {
 			if i == len(all) {
 				all = append(all, map[string]bool{})
 			}
@@ -217,13 +217,16 @@ func (f *finder) differ(at []ariadne.Time) (count []int) {
 	return count
 }
 
-// most is how many different ones there are of the part that differs most.
-func (f *finder) most(at []ariadne.Time) int { return slices.Max(append(f.differ(at), 0)) }
+// mostDifferent is how many different ones there are of the part that differs most.
+func (f *finder) mostDifferent(at []ariadne.Time) int {
+	return slices.Max(append(f.countDifferent(at), 0))
+}
 
-// times are the parts that turn more often than is looked for: a node writes down what time it is.
-func (f *finder) times(at []ariadne.Time) map[int]bool {
+// partsThatAreTimes are the parts that turn more often than is looked for: a node writes down what
+// time it is.
+func (f *finder) partsThatAreTimes(at []ariadne.Time) map[int]bool {
 	timed := map[int]bool{}
-	for i, n := range f.differ(at) {
+	for i, n := range f.countDifferent(at) {
 		timed[i] = n > maxTurns+1
 	}
 	return timed
@@ -246,8 +249,8 @@ func Masked(text string) string {
 	return string(b)
 }
 
-// parts are what others see of a step, one by one, with digits left out.
-func parts(o *ariadne.Output) (all []string) {
+// visibleParts are what others see of a step, one by one, with digits left out.
+func visibleParts(o *ariadne.Output) (all []string) {
 	for i := range o.Messages {
 		m := &o.Messages[i]
 		all = append(all, fmt.Sprint("message ", m.To, m.Flow, m.Flags, " ", Masked(string(m.Data))))

@@ -54,17 +54,17 @@ type exposed struct {
 // exposing observes what properties read.
 type exposing struct{ *Space }
 
-func (p exposing) begin(f *Frame) {
+func (p exposing) beginPath(f *Frame) {
 	f.exposed = exposed{Exposed: make([]*expose.Set, len(p.roots)), Exposes: true}
-	p.aim(f)
+	p.enterGoals(f)
 }
 
-func (p exposing) follow(_ *Path, from, to *Frame) {
+func (p exposing) followStep(_ *Path, from, to *Frame) {
 	to.Exposed, to.Past, to.Earlier, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, from.Earlier, false, from.Waits
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
 	}
-	found, set := p.found(to.By), &to.Exposed[to.By.From.Node]
+	found, set := p.exposedBy(to.By), &to.Exposed[to.By.From.Node]
 	if *set = (*set).After(found.Changes); takesDown(to.By) {
 		*set = (*set).Staying()
 	}
@@ -76,17 +76,17 @@ func (p exposing) follow(_ *Path, from, to *Frame) {
 		before.Up = slices.Clone(before.Up) // the next one is made in its place
 		to.Earlier = from.Earlier.Then(windows, &before, p.snapshotOf(to))
 	}
-	p.aim(to)
+	p.enterGoals(to)
 }
 
-func (exposing) own(f, was *Frame) { f.Exposed = append(was.Exposed[:0], f.Exposed...) }
+func (exposing) copyLists(f, was *Frame) { f.Exposed = append(was.Exposed[:0], f.Exposed...) }
 
-// past stands for clients' operations, earlier snapshots, and the goals that a frame waits for.
-func (p exposing) past(f *Frame) hash.Hash {
-	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.waits(f)).Plus(f.kept(f.Exposed, 0))
+// hashPast stands for clients' operations, earlier snapshots, and the goals that a frame waits for.
+func (p exposing) hashPast(f *Frame) hash.Hash {
+	return f.Past.Hash().Plus(f.Earlier.Hash()).Plus(p.hashWaits(f)).Plus(f.hashKept(f.Exposed, 0))
 }
 
-func (p exposing) reads(f *Frame) (h hash.Hash) {
+func (p exposing) hashReads(f *Frame) (h hash.Hash) {
 	for _, s := range f.Exposed {
 		h = h.Plus(s.Hash())
 	}
@@ -96,17 +96,18 @@ func (p exposing) reads(f *Frame) (h hash.Hash) {
 	return h
 }
 
-// aim enters into a frame which goals it waits for, in addition to those of the frame before.
-func (p exposing) aim(f *Frame) {
+// enterGoals enters into a frame which goals it waits for, in addition to those of the frame
+// before.
+func (p exposing) enterGoals(f *Frame) {
 	if len(p.Properties.Goals()) > 0 {
 		when, holds := p.Properties.Aims(p.snapshotOf(f))
 		f.Waits = (f.Waits | when) &^ holds
 	}
 }
 
-// waits stands for the goals that a frame waits for because of what was: what its snapshot says of
-// them does not.
-func (p exposing) waits(f *Frame) (h hash.Hash) {
+// hashWaits stands for the goals that a frame waits for because of what was: what its snapshot says
+// of them does not.
+func (p exposing) hashWaits(f *Frame) (h hash.Hash) {
 	if f.Waits == 0 {
 		return h
 	}
@@ -128,7 +129,7 @@ func (p *Space) Exposes(t *memo.Transition) bool {
 		return false
 	}
 	sees := p.Properties.Sees()
-	return sees.World || !p.found(t).None() || takesDown(t) || sees.Up && t.Input.Kind == ariadne.Start
+	return sees.World || !p.exposedBy(t).None() || takesDown(t) || sees.Up && t.Input.Kind == ariadne.Start
 }
 
 // takesDown: the node's programs are no more after it.
@@ -136,9 +137,9 @@ func takesDown(t *memo.Transition) bool {
 	return t.Effect.Down != ariadne.Up && t.Effect.Down != ariadne.Paused
 }
 
-// found is what is read of a transition, which is looked for once: all spaces with the same
+// exposedBy is what is read of a transition, which is looked for once: all spaces with the same
 // transitions read the same of them.
-func (p *Space) found(t *memo.Transition) *expose.Found {
+func (p *Space) exposedBy(t *memo.Transition) *expose.Found {
 	f := t.Found.Load()
 	if f == nil {
 		var in *ariadne.Message
@@ -173,10 +174,10 @@ func (p *Space) snapshotOf(f *Frame) *expose.Snapshot {
 	return s
 }
 
-// kept stands for sets of what the nodes expose in a frame, where their names do not say it: by
+// hashKept stands for sets of what the nodes expose in a frame, where their names do not say it: by
 // other ways they may have come to the same states, and exposed something else that outlives what
 // has become of them.
-func (f *Frame) kept(sets []*expose.Set, what uint64) (h hash.Hash) {
+func (f *Frame) hashKept(sets []*expose.Set, what uint64) (h hash.Hash) {
 	if !f.merged {
 		return h
 	}

@@ -21,9 +21,9 @@ type Set struct {
 	stripes [stripes]stripe
 }
 
-// Rest enters a path that has come to rest, and reports whether it is the first time. Such are few,
-// and no states.
-func (s *Set) Rest(path hash.Hash) (first bool) {
+// AddRest enters a path that has come to rest, and reports whether it is the first time. Such are
+// few, and no states.
+func (s *Set) AddRest(path hash.Hash) (first bool) {
 	_, known := s.rests.LoadOrStore(path, true)
 	return !known
 }
@@ -79,8 +79,8 @@ func (s *Set) Digest() hash.Hash {
 // KeepsNothing: it has no room for any hash.
 func (s *Set) KeepsNothing() bool { return s.Bytes > 0 && s.Bytes < leastBytes }
 
-// fill notes that a hash could not be entered. Where nothing fits each step comes here.
-func (s *Set) fill() {
+// noteFull notes that a hash could not be entered. Where nothing fits each step comes here.
+func (s *Set) noteFull() {
 	if !s.full.Load() {
 		s.full.Store(true)
 	}
@@ -93,7 +93,7 @@ func (s *Set) Full() bool { return s.full.Load() }
 // likely as any other, is never there; nor is one for which there was no room.
 func (s *Set) Add(h hash.Hash) (fresh bool) {
 	if s.KeepsNothing() {
-		s.fill()
+		s.noteFull()
 		return true
 	}
 	p := &s.stripes[h.Hi>>(64-6)]
@@ -113,7 +113,7 @@ func (p *stripe) has(h hash.Hash) bool {
 		return false
 	}
 	slots := *shared
-	for i := at(h, slots); ; i++ {
+	for i := homeSlot(h, slots); ; i++ {
 		if i == len(slots) {
 			i = 0
 		}
@@ -129,7 +129,7 @@ func (p *stripe) has(h hash.Hash) bool {
 // add is Add, with p.mu held.
 func (p *stripe) add(s *Set, h hash.Hash) (fresh bool) {
 	if p.n*4 >= len(p.slots)*3 && !p.grow(s.Bytes) {
-		s.fill()
+		s.noteFull()
 		return len(p.slots) == 0 || p.slots[p.find(h)] != h
 	}
 	i := p.find(h)
@@ -156,7 +156,7 @@ func (s *Set) Has(h hash.Hash) bool {
 
 // find returns the index of h, or of the free slot where it belongs.
 func (p *stripe) find(h hash.Hash) int {
-	for i := at(h, p.slots); ; i++ {
+	for i := homeSlot(h, p.slots); ; i++ {
 		if i == len(p.slots) {
 			i = 0
 		}
@@ -166,8 +166,8 @@ func (p *stripe) find(h hash.Hash) int {
 	}
 }
 
-// at is where a hash belongs, if nothing else is there.
-func at(h hash.Hash, slots []hash.Hash) int {
+// homeSlot is where a hash belongs, if nothing else is there.
+func homeSlot(h hash.Hash, slots []hash.Hash) int {
 	at, _ := bits.Mul64(h.Lo, uint64(len(slots)))
 	return int(at)
 }
@@ -201,9 +201,9 @@ func (p *stripe) grow(bytes int64) bool {
 	return true
 }
 
-// Note lets New tell of what is entered from now on. It is called before the set is
+// TrackNew lets New tell of what is entered from now on. It is called before the set is
 // shared.
-func (s *Set) Note() {
+func (s *Set) TrackNew() {
 	for i := range s.stripes {
 		p := &s.stripes[i]
 		p.noted = make([]uint64, (len(p.slots)+63)/64)
@@ -213,7 +213,7 @@ func (s *Set) Note() {
 // newAtOnce is how many hashes New tells of at once, at most.
 const newAtOnce = 4096
 
-// New tells f of all that was entered after Note, before New, and that no earlier
+// TakeNew tells f of all that was entered after Note, before New, and that no earlier
 // call has told of; and of some that is entered meanwhile. Others can use the set
 // while f runs. Calls may not overlap. After an error of f's, which ends it, nothing is
 // certain about what was told.
@@ -221,7 +221,7 @@ const newAtOnce = 4096
 // The hashes come from all over the table. Who enters them into another set in the
 // order of their slots fills that from one end, and looks through all of what is there
 // for each.
-func (s *Set) New(f func([]hash.Hash) error) error {
+func (s *Set) TakeNew(f func([]hash.Hash) error) error {
 	all := make([]hash.Hash, 0, newAtOnce)
 	tell := func() error {
 		if len(all) == 0 {

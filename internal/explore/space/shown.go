@@ -20,12 +20,12 @@ type shown struct {
 // showing observes what nodes show. It stands behind telling.
 type showing struct{ *Space }
 
-func (p showing) begin(f *Frame) {
+func (p showing) beginPath(f *Frame) {
 	f.Shown, f.Showed, f.Made, f.Remade = make([]expose.State, len(p.roots)), false, expose.State{}, false
-	p.remake(f)
+	p.remakeShown(f)
 }
 
-func (p showing) follow(_ *Path, from, to *Frame) {
+func (p showing) followStep(_ *Path, from, to *Frame) {
 	to.Shown = append(to.Shown[:0], from.Shown...)
 	id, exposed := to.By.From.Node, (*expose.Set)(nil)
 	if p.Tells != nil {
@@ -34,12 +34,12 @@ func (p showing) follow(_ *Path, from, to *Frame) {
 	to.Showed = to.Shown[id].Add(p.Shows, to.By.Input.Kind, &to.By.Output, exposed)
 	to.Made, to.Remade = from.Made, false
 	if p.Stages != nil && to.Told[id] != from.Told[id] {
-		p.remake(to)
+		p.remakeShown(to)
 	}
 }
 
-// remake enters into a frame what is made of what the nodes expose.
-func (p showing) remake(f *Frame) {
+// remakeShown enters into a frame what is made of what the nodes expose.
+func (p showing) remakeShown(f *Frame) {
 	if p.Stages == nil || p.Tells == nil {
 		return
 	}
@@ -52,17 +52,17 @@ func (p showing) remake(f *Frame) {
 	})
 }
 
-func (showing) own(f, was *Frame) { f.Shown = append(was.Shown[:0], f.Shown...) }
+func (showing) copyLists(f, was *Frame) { f.Shown = append(was.Shown[:0], f.Shown...) }
 
-// What nodes show is in names by content alone (Space.content), which are about nothing else.
-func (showing) past(*Frame) hash.Hash  { return hash.Hash{} }
-func (showing) reads(*Frame) hash.Hash { return hash.Hash{} }
+// What nodes show is in names by content alone (Space.hashContent), which are about nothing else.
+func (showing) hashPast(*Frame) hash.Hash  { return hash.Hash{} }
+func (showing) hashReads(*Frame) hash.Hash { return hash.Hash{} }
 
 // StagesErr is what is wrong with stages that could not be run, or nil.
 func (p *Space) StagesErr() error { return p.stagesErr }
 
-// content stands for a frame by what the nodes show.
-func (p *Space) content(f *Frame) hash.Hash {
+// hashContent stands for a frame by what the nodes show.
+func (p *Space) hashContent(f *Frame) hash.Hash {
 	p.fingerprints = p.fingerprints[:0]
 	for i := range f.Shown {
 		p.fingerprints = append(p.fingerprints, f.Shown[i].Fingerprint())

@@ -119,7 +119,7 @@ func (s *State) CopyFrom(t *State) {
 func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	in := p.System.Take(&s.State, e)
 	if world.KindOf(e.Kind).World {
-		return p.still(s, e, in), nil
+		return p.transitionWithoutInput(s, e, in), nil
 	}
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
 	if err == nil && (p.Restart != nil || e.Varied.Draw() != nil) {
@@ -134,29 +134,29 @@ func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
 	s.Locals[e.Node] = t.To
 	if len(t.Effect.Packets) > 0 {
 		if what := p.System.Overfull(&s.State, e.Node); what != "" && t.Output.Cut == "" {
-			return cutOff(t, what), nil
+			return cutTransition(t, what), nil
 		}
 	}
 	return t, nil
 }
 
-// cutOff is a transition with which paths to this state end, for a reason that is not the node's.
-// The node's own leads on from other states.
-func cutOff(t *memo.Transition, what string) *memo.Transition {
+// cutTransition is a transition with which paths to this state end, for a reason that is not the
+// node's. The node's own leads on from other states.
+func cutTransition(t *memo.Transition, what string) *memo.Transition {
 	c := &memo.Transition{From: t.From, To: t.To, Input: t.Input, Effect: t.Effect, Output: t.Output, Action: t.Action}
 	c.Output.Cut = what
 	return c
 }
 
-// still is the transition of an event that gives no node an input: none. It stands for itself at
-// the node that the event has. It is rare, and large: inlined it would be part of each step's
-// frame.
+// transitionWithoutInput is the transition of an event that gives no node an input: none. It stands
+// for itself at the node that the event has. It is rare, and large: inlined it would be part of
+// each step's frame.
 //
 //go:noinline
-func (p *Space) still(s *State, e *world.Event, in world.Input) *memo.Transition {
+func (p *Space) transitionWithoutInput(s *State, e *world.Event, in world.Input) *memo.Transition {
 	l, n := s.Locals[e.Node], &s.Nodes[e.Node]
 	out := ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
-	return &memo.Transition{From: l, To: l, Input: in, Effect: n.Still(), Output: out, Action: p.System.Names().Action(e.Action())}
+	return &memo.Transition{From: l, To: l, Input: in, Effect: n.EffectWithoutInput(), Output: out, Action: p.System.Names().Action(e.Action())}
 }
 
 // Variations appends to events those that event e of s can be varied to within the budgets, by what
@@ -168,7 +168,7 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 	if p.Restart != nil || !s.Varies() || world.KindOf(e.Kind).World {
 		return events, nil
 	}
-	t, err := p.come(s, e)
+	t, err := p.outcomeOf(s, e)
 	if err != nil || t.Output.Cut != "" {
 		return events, err
 	}
@@ -194,8 +194,8 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 	return events, nil
 }
 
-// come is what comes of an event of s, which stays as it is.
-func (p *Space) come(s *State, e *world.Event) (*memo.Transition, error) {
+// outcomeOf is what comes of an event of s, which stays as it is.
+func (p *Space) outcomeOf(s *State, e *world.Event) (*memo.Transition, error) {
 	p.before.CopyFrom(&s.State)
 	in := p.System.Take(&p.before, e)
 	return p.Source.Transition(s.Locals[e.Node], in)
@@ -206,7 +206,7 @@ func (p *Space) come(s *State, e *world.Event) (*memo.Transition, error) {
 func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, error) {
 	at := *e
 	for _, c := range v.Choices() {
-		t, err := p.come(s, &at)
+		t, err := p.outcomeOf(s, &at)
 		if err != nil || t.Output.Cut != "" || !slices.ContainsFunc(t.Output.More(), func(m ariadne.Choice) bool {
 			return m == c || m.Place == c.Place && ariadne.SameButLength(m.Alternative, c.Alternative)
 		}) {
@@ -219,8 +219,8 @@ func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, er
 	return at.Choices() <= p.System.Rules().Together(), nil
 }
 
-// known reports whether what comes of an event of s is remembered.
-func (p *Space) known(s *State, e *world.Event) (bool, error) {
+// isRemembered reports whether what comes of an event of s is remembered.
+func (p *Space) isRemembered(s *State, e *world.Event) (bool, error) {
 	k, ok := p.Source.(Knower)
 	if !ok {
 		return false, nil

@@ -343,10 +343,10 @@ func TestSetTellsWhatIsNew(t *testing.T) {
 	for i := range 1000 {
 		s.Add(at(i))
 	}
-	s.Note()
+	s.TrackNew()
 	told := map[hash.Hash]int{}
 	tell := func() {
-		if err := s.New(func(all []hash.Hash) error {
+		if err := s.TakeNew(func(all []hash.Hash) error {
 			for _, h := range all {
 				told[h]++
 			}
@@ -381,12 +381,12 @@ func TestSetTellsWhatIsNew(t *testing.T) {
 	}
 	// In an order that fits a smaller table as well.
 	s = &space.Set{}
-	s.Note()
+	s.TrackNew()
 	for i := range 64 * 4000 {
 		s.Add(at(i))
 	}
 	sum, of := map[uint64]float64{}, map[uint64]int{}
-	if err := s.New(func(all []hash.Hash) error {
+	if err := s.TakeNew(func(all []hash.Hash) error {
 		for _, h := range all {
 			if stripe := h.Hi >> 58; of[stripe] < 1000 {
 				of[stripe]++
@@ -406,10 +406,10 @@ func TestSetTellsWhatIsNew(t *testing.T) {
 
 func TestSetFailsToTell(t *testing.T) {
 	s := &space.Set{}
-	s.Note()
+	s.TrackNew()
 	failed := errors.New("full")
 	s.Add(hash.Of(1, 2, 3))
-	if err := s.New(func([]hash.Hash) error { return failed }); err != failed {
+	if err := s.TakeNew(func([]hash.Hash) error { return failed }); err != failed {
 		t.Errorf("err = %v", err)
 	}
 }

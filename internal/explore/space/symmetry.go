@@ -98,16 +98,16 @@ type origin struct {
 	peer ariadne.NodeID
 }
 
-// hash of step i of the path; of a node that has taken none it is who the node is.
-func (y *Symmetry) hash(p *Path, i int32, node ariadne.NodeID, way int) hash.Hash {
+// hashStep of step i of the path; of a node that has taken none it is who the node is.
+func (y *Symmetry) hashStep(p *Path, i int32, node ariadne.NodeID, way int) hash.Hash {
 	if i == 0 {
 		return hash.Of(uint64(y.ways[way][node]), 0, 0)
 	}
 	return p.frames[i].origins.step[way]
 }
 
-// message is a hash of where a message comes from.
-func (y *Symmetry) message(p *Path, o *origin, way int) hash.Hash {
+// hashMessage is a hash of where a message comes from.
+func (y *Symmetry) hashMessage(p *Path, o *origin, way int) hash.Hash {
 	from := p.frames[o.step].origins.step[way]
 	h := hash.Of(from.Hi, from.Lo, uint64(o.nth))
 	if o.peer != ariadne.NoNode {
@@ -119,13 +119,13 @@ func (y *Symmetry) message(p *Path, o *origin, way int) hash.Hash {
 	return h
 }
 
-// begin makes the origins of the first frame.
-func (y *Symmetry) begin(f *Frame) {
+// beginPath makes the origins of the first frame.
+func (y *Symmetry) beginPath(f *Frame) {
 	f.origins.last = make([]int32, len(f.State.Nodes))
 }
 
-// follow makes the origins of the last frame. A path with a symmetry keeps all of its frames.
-func (y *Symmetry) follow(p *Path, from, to *Frame) {
+// followStep makes the origins of the last frame. A path with a symmetry keeps all of its frames.
+func (y *Symmetry) followStep(p *Path, from, to *Frame) {
 	n, e := p.n-1, &from.Enabled[from.Taken]
 	a, b := &from.origins, &to.origins
 	b.step = b.step[:0]
@@ -135,11 +135,11 @@ func (y *Symmetry) follow(p *Path, from, to *Frame) {
 			given = append(given, &a.flight[i])
 		}
 	}
-	at := to.given(from, e.Node)
+	at := to.timeGiven(from, e.Node)
 	for way := range y.ways {
-		h := y.hash(p, a.last[e.Node], e.Node, way).Plus(hash.Of(uint64(e.Kind), uint64(at), 1))
+		h := y.hashStep(p, a.last[e.Node], e.Node, way).Plus(hash.Of(uint64(e.Kind), uint64(at), 1))
 		for _, o := range given {
-			h = h.Plus(y.message(p, o, way))
+			h = h.Plus(y.hashMessage(p, o, way))
 		}
 		if slow, ok := e.SlowsBetween(y.ways[way]); ok {
 			h = h.Plus(slow)
@@ -149,22 +149,22 @@ func (y *Symmetry) follow(p *Path, from, to *Frame) {
 		}
 		b.step = append(b.step, e.Varied.Onto(h))
 	}
-	y.compare(p, n)
+	y.compareStep(p, n)
 	b.last = append(b.last[:0], a.last...)
 	b.last[e.Node] = int32(n)
-	y.fly(p, n)
+	y.updateFlying(p, n)
 }
 
-// compare compares what step n showed with those that are the same with nodes
+// compareStep compares what step n showed with those that are the same with nodes
 // exchanged.
-func (y *Symmetry) compare(p *Path, n int) {
+func (y *Symmetry) compareStep(p *Path, n int) {
 	f := &p.frames[n]
 	var least, now hash.Hash
 	for way, h := range f.origins.step {
 		if way > 0 && least.Less(h) {
 			continue
 		}
-		g := y.show(f.By, way)
+		g := y.hashShown(f.By, way)
 		if way == 0 || h.Less(least) || h == least && g.Less(now) {
 			least, now = h, g
 		}
@@ -202,8 +202,8 @@ func (s look) String() string {
 // maxLooks bounds what is kept for comparison.
 const maxLooks = 1 << 20
 
-// show is a hash of what a transition shows with nodes exchanged.
-func (y *Symmetry) show(t *memo.Transition, way int) hash.Hash {
+// hashShown is a hash of what a transition shows with nodes exchanged.
+func (y *Symmetry) hashShown(t *memo.Transition, way int) hash.Hash {
 	kind := uint64(0)
 	if t.Effect.Done {
 		kind = 1
@@ -225,20 +225,20 @@ func (y *Symmetry) show(t *memo.Transition, way int) hash.Hash {
 // Err is what speaks against the user's word, or nil.
 func (y *Symmetry) Err() error { return y.err }
 
-// fly makes the origins of the messages in flight: those that stay, in their order,
+// updateFlying makes the origins of the messages in flight: those that stay, in their order,
 // and behind them those that were sent.
-func (y *Symmetry) fly(p *Path, n int) {
+func (y *Symmetry) updateFlying(p *Path, n int) {
 	from, to := &p.frames[n-1], &p.frames[n]
 	b := &to.origins
 	b.flight = b.flight[:0]
 	k := 0
 	for i := range to.State.Flight {
 		f := &to.State.Flight[i]
-		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet && !rest(&from.State.Flight[k], f) {
+		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet && !isRestOf(&from.State.Flight[k], f) {
 			k++
 		}
 		if k == len(from.State.Flight) {
-			b.flight = append(b.flight, y.sent(p, n, i))
+			b.flight = append(b.flight, y.originOfSent(p, n, i))
 			continue
 		}
 		o := from.origins.flight[k]
@@ -250,13 +250,13 @@ func (y *Symmetry) fly(p *Path, n int) {
 	}
 }
 
-// rest reports whether a message is what is left of another of which a piece has arrived.
-func rest(whole, f *world.Flying) bool {
+// isRestOf reports whether a message is what is left of another of which a piece has arrived.
+func isRestOf(whole, f *world.Flying) bool {
 	return f.Flow.Proto == ariadne.TCP && len(f.Data) < len(whole.Data) && f.SameDelivery(whole.Packet)
 }
 
-// sent is the origin of the message at place i in flight, which step n has sent.
-func (y *Symmetry) sent(p *Path, n, i int) origin {
+// originOfSent is the origin of the message at place i in flight, which step n has sent.
+func (y *Symmetry) originOfSent(p *Path, n, i int) origin {
 	to := &p.frames[n]
 	f := &to.State.Flight[i]
 	o := origin{step: int32(n), peer: ariadne.NoNode}
@@ -297,11 +297,11 @@ func (y *Symmetry) sent(p *Path, n, i int) origin {
 	return o
 }
 
-// given is the time in a step of a node, or of the network, that does not follow from what the step
-// comes from, or 0: when it is over what a fault has begun, and when one without end befell a node
-// whose clock had not come so far. How much time lies between steps is no matter, but this is:
+// timeGiven is the time in a step of a node, or of the network, that does not follow from what the
+// step comes from, or 0: when it is over what a fault has begun, and when one without end befell a
+// node whose clock had not come so far. How much time lies between steps is no matter, but this is:
 // others may notice.
-func (f *Frame) given(from *Frame, id ariadne.NodeID) ariadne.Time {
+func (f *Frame) timeGiven(from *Frame, id ariadne.NodeID) ariadne.Time {
 	before, after := &from.State.Nodes[id], &f.State.Nodes[id]
 	switch in := &f.By.Input; {
 	case after.Down != ariadne.Up && before.Start != after.Start:
@@ -309,15 +309,15 @@ func (f *Frame) given(from *Frame, id ariadne.NodeID) ariadne.Time {
 	case after.Awake != before.Awake:
 		return after.Awake
 	case len(f.State.Cuts) > len(from.State.Cuts):
-		return began(from.State.Cuts, f.State.Cuts).Until
+		return newStanding(from.State.Cuts, f.State.Cuts).Until
 	case in.Kind == ariadne.Fault && in.At > before.Clock:
 		return in.At
 	}
 	return 0
 }
 
-// began is the one of all that is not among those before, which are as many but for it.
-func began(before, all []world.Standing) world.Standing {
+// newStanding is the one of all that is not among those before, which are as many but for it.
+func newStanding(before, all []world.Standing) world.Standing {
 	i := 0
 	for i < len(before) && all[i] == before[i] {
 		i++
@@ -325,8 +325,8 @@ func began(before, all []world.Standing) world.Standing {
 	return all[i]
 }
 
-// class is the hash of the state at the end of the path up to symmetry.
-func (y *Symmetry) class(p *Path) hash.Hash {
+// hashClass is the hash of the state at the end of the path up to symmetry.
+func (y *Symmetry) hashClass(p *Path) hash.Hash {
 	f := p.Last()
 	s := &f.State
 	own := s.Hash()
@@ -348,7 +348,7 @@ func (y *Symmetry) class(p *Path) hash.Hash {
 		var sum hash.Hash
 		add := func(h hash.Hash) { sum.Hi, sum.Lo = sum.Hi+h.Hi, sum.Lo+h.Lo }
 		for i, n := range y.nodes {
-			h := y.hash(p, f.origins.last[i], ariadne.NodeID(i), way)
+			h := y.hashStep(p, f.origins.last[i], ariadne.NodeID(i), way)
 			add(h.Plus(n).Plus(hash.Of(uint64(to[i]), 0, 0)))
 		}
 		for i := range s.Flight {
@@ -357,7 +357,7 @@ func (y *Symmetry) class(p *Path) hash.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.message(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
+			add(y.hashMessage(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum
@@ -366,8 +366,8 @@ func (y *Symmetry) class(p *Path) hash.Hash {
 	return least.Plus(s.Budget())
 }
 
-// A name of a state knows nothing of where things come from: Path.Class is for that. Nor is a path
-// with a symmetry forked.
-func (y *Symmetry) own(f, _ *Frame)        { f.origins = origins{} }
-func (y *Symmetry) past(*Frame) hash.Hash  { return hash.Hash{} }
-func (y *Symmetry) reads(*Frame) hash.Hash { return hash.Hash{} }
+// A name of a state knows nothing of where things come from: Path.HashClass is for that. Nor is a
+// path with a symmetry forked.
+func (y *Symmetry) copyLists(f, _ *Frame)      { f.origins = origins{} }
+func (y *Symmetry) hashPast(*Frame) hash.Hash  { return hash.Hash{} }
+func (y *Symmetry) hashReads(*Frame) hash.Hash { return hash.Hash{} }

@@ -14,18 +14,18 @@ type told struct {
 // telling observes what nodes expose to who steers a search.
 type telling struct{ *Space }
 
-func (p telling) begin(f *Frame) { f.Told = make([]*expose.Set, len(p.roots)) }
+func (p telling) beginPath(f *Frame) { f.Told = make([]*expose.Set, len(p.roots)) }
 
-func (p telling) follow(_ *Path, from, to *Frame) {
+func (p telling) followStep(_ *Path, from, to *Frame) {
 	to.Told = append(to.Told[:0], from.Told...)
 	set := &to.Told[to.By.From.Node]
-	if *set = (*set).After(p.found(to.By).Told); takesDown(to.By) {
+	if *set = (*set).After(p.exposedBy(to.By).Told); takesDown(to.By) {
 		*set = (*set).Staying()
 	}
 }
 
-func (telling) own(f, was *Frame) { f.Told = append(was.Told[:0], f.Told...) }
+func (telling) copyLists(f, was *Frame) { f.Told = append(was.Told[:0], f.Told...) }
 
-func (telling) past(f *Frame) hash.Hash { return f.kept(f.Told, 1) }
+func (telling) hashPast(f *Frame) hash.Hash { return f.hashKept(f.Told, 1) }
 
-func (telling) reads(*Frame) hash.Hash { return hash.Hash{} }
+func (telling) hashReads(*Frame) hash.Hash { return hash.Hash{} }

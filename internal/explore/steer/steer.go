@@ -265,7 +265,7 @@ func (r *Rules) Class(p *space.Path) hash.Hash {
 	if !ok {
 		return p.Hash(p.Last()).Plus(hash.Of(0, 0, 7)) // itself alone
 	}
-	return p.Abstract(h)
+	return p.HashAbstract(h)
 }
 
 // Same asks what the state at the end of a path is taken for; not ok when it is like

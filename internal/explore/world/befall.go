@@ -28,7 +28,7 @@ type Befalls struct {
 // onNodes completes a kind of faults that befall nodes, between two steps. In names of its
 // events word, unless it is "", stands between the node and what tells them apart.
 func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
-	k.Aside = true
+	k.Untimed = true
 	between := " "
 	if word != "" {
 		between += word + " "

@@ -27,8 +27,8 @@ func (e *Event) Action() ariadne.Action {
 	return a
 }
 
-// Aside reports whether it has no time of its own.
-func (e *Event) Aside() bool { return kinds[e.Kind].Aside }
+// IsUntimed reports whether it has no time of its own.
+func (e *Event) IsUntimed() bool { return kinds[e.Kind].Untimed }
 
 // SameAction reports whether both are the same action: e.Action() == f.Action().
 func (e *Event) SameAction(f *Event) bool {
@@ -37,7 +37,7 @@ func (e *Event) SameAction(f *Event) bool {
 
 // Enabled appends to events what may happen next in s undisturbed, in order of time; at the
 // same time starts before deliveries before timers, then by node, then by flow. Behind all
-// these is what has no time of its own (Kind.Aside).
+// these is what has no time of its own (Kind.Untimed).
 func (y *System) Enabled(s *State, events []Event) []Event {
 	c := y.clock(s)
 	n := len(events)
@@ -68,7 +68,7 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 // AtRest reports whether nothing can happen but faults that have no time of their own.
 func (y *System) AtRest(s *State) bool {
 	events := y.Enabled(s, nil)
-	return len(events) == 0 || events[0].Aside()
+	return len(events) == 0 || events[0].IsUntimed()
 }
 
 // sort puts events in order. There are few, and most come in order.

@@ -76,6 +76,6 @@ func (y *System) Recovered(s *State) bool {
 	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) && !slices.ContainsFunc(s.Flight, syncs)
 }
 
-// Calmed takes from a state what is left of its budgets: nothing happens from there on but what no
-// budget is needed for.
-func (s *State) Calmed() { s.Delays, s.Faults = 0, Faults{} }
+// ClearBudgets takes from a state what is left of its budgets: nothing happens from there on but
+// what no budget is needed for.
+func (s *State) ClearBudgets() { s.Delays, s.Faults = 0, Faults{} }

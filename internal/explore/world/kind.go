@@ -34,10 +34,10 @@ type Kind struct {
 	// Whole: searches of states and orders take as many of them in one step as the budget has. Of
 	// others they take Rules.Combined.
 	Whole bool
-	// Aside: its events have no time of their own, or no more than what they befall. They come
+	// Untimed: its events have no time of their own, or no more than what they befall. They come
 	// after all that have, so that none is ever the natural one, and random strategies draw
 	// when one strikes.
-	Aside bool
+	Untimed bool
 	// Halts, of one that is aside: its node does nothing more in its step, so there is nothing to
 	// vary.
 	Halts bool
@@ -66,8 +66,8 @@ type Kind struct {
 	Starts bool
 	// With, when not 0, is the kind whose Enabled finds its events too.
 	With ariadne.ActionKind
-	// Enabled appends what may happen next in s, in any order but for what is Aside. No fault hits
-	// a node that is spared.
+	// Enabled appends what may happen next in s, in any order but for what is Untimed. No fault
+	// hits a node that is spared.
 	Enabled func(y *System, s *State, c Clock, events []Event) []Event
 	// Pending finds the event of which e has the node, and the packet if it has one: its
 	// time and what Take needs. Not ok: there is none.

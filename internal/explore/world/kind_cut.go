@@ -283,7 +283,7 @@ func newPartitions(r Rules) (all []Event) {
 	return all
 }
 
-// Still is the effect of what gives a node no input.
-func (n *NodeState) Still() Effect {
+// EffectWithoutInput is the effect of what gives a node no input.
+func (n *NodeState) EffectWithoutInput() Effect {
 	return Effect{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}
 }

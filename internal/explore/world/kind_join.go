@@ -19,7 +19,7 @@ const Join ariadne.ActionKind = 29
 func init() {
 	k := onMessages(Join, Kind{
 		Name: "join", Doc: "the arrival of what was sent on a connection in several steps, together", Fault: "Times at which what was sent on a TCP connection in several steps arrives together", Once: "joined messages",
-		Aside: true,
+		Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			at := s.Nodes[e.Node].before(e.At)
 			m := e.Packet.Message

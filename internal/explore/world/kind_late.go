@@ -98,7 +98,7 @@ func (y *System) LaterAs(s *State, e *Event, a ariadne.Action) (later Event, ok 
 // Insert puts events that have a time of their own in their places among those of Enabled.
 func Insert(events []Event, more ...Event) []Event {
 	aside := len(events)
-	for aside > 0 && events[aside-1].Aside() {
+	for aside > 0 && events[aside-1].IsUntimed() {
 		aside--
 	}
 	rest := append([]Event(nil), events[aside:]...)

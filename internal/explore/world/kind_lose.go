@@ -10,7 +10,7 @@ const Lose ariadne.ActionKind = 16
 // where the message could arrive, and nowhere else.
 func init() {
 	register(Lose, onMessages(Lose, Kind{
-		Name: "lose", Doc: "the loss of a datagram or SYN", Fault: "Datagrams and requests for TCP connections (SYN) that are lost", Once: "a lost message", Aside: true, World: true,
+		Name: "lose", Doc: "the loss of a datagram or SYN", Fault: "Datagrams and requests for TCP connections (SYN) that are lost", Once: "a lost message", Untimed: true, World: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			s.land(int(e.flight))
 			return Input{At: s.Nodes[e.Node].before(e.At)}

@@ -18,7 +18,7 @@ const Split ariadne.ActionKind = 28
 func init() {
 	k := onMessages(Split, Kind{
 		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces", Once: "a split message",
-		Leaves: true, Aside: true,
+		Leaves: true, Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			first, rest := e.Packet.cut(e.Varied.number())
 			f := &s.Flight[e.flight]

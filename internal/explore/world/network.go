@@ -57,7 +57,7 @@ func EachAloneOrTwo(nodes []ariadne.NodeID) (groups [][]ariadne.NodeID) {
 
 // onNetwork completes a kind of faults that befall the network.
 func onNetwork(number ariadne.ActionKind, k Kind) Kind {
-	k.Aside, k.World = true, true
+	k.Untimed, k.World = true, true
 	k.Format, k.Parse = formatNetwork, parseNetwork(number, number)
 	return k
 }

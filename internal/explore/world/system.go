@@ -47,7 +47,7 @@ func NewSystem(r Rules, nodes []Node) *System {
 		switch {
 		case kinds[k].Only:
 			list = &y.only
-		case kinds[k].Aside:
+		case kinds[k].Untimed:
 			list = &y.aside
 		case kinds[k].Starts:
 			list = &y.starts

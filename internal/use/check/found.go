@@ -125,7 +125,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	var look *looking
 	began := time.Now()
 	if w.living == nil {
-		o.Space = w.search.Space.Forks()
+		o.Space = w.search.Space.ForkSpace()
 		if a.Goal != nil {
 			if look, err = w.goals.newLooking(o.Space, a.Goal.Bound); err != nil {
 				return nil, err

@@ -75,11 +75,11 @@ func (x *explorer) huntsLeft() bool {
 
 // postpone keeps a hunt that was stopped, of an execution that was entered.
 func (g *goals) postpone(s *search.Stuck, v *ariadne.Violation, c *search.Crisis, e *record.Goal) error {
-	p, err := space.NewPath(g.worker.search.Space.Forks(), space.Bounds{})
+	p, err := space.NewPath(g.worker.search.Space.ForkSpace(), space.Bounds{})
 	if err != nil {
 		return err
 	}
-	s.Path.Fork(p, s.Path.Steps())
+	s.Path.ForkInto(p, s.Path.Steps())
 	l := &postponed{violation: *v, stuck: *s, crisis: *c, goal: e}
 	l.stuck.Path, l.crisis.Near = p, nil
 	h := &g.worker.explorer.hunts
@@ -118,7 +118,7 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 		if l == nil {
 			return nil
 		}
-		look, err := w.goals.newLooking(w.search.Space.Forks(), l.goal.Bound)
+		look, err := w.goals.newLooking(w.search.Space.ForkSpace(), l.goal.Bound)
 		if err != nil {
 			return err
 		}

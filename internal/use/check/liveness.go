@@ -86,7 +86,7 @@ func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 	l.Over = func() bool { return x.over.Load() || x.check.stopped(ctx) }
 	l.Clock = x.now
 	g := &goals{worker: w, look: l}
-	idle, err := g.newLooking(w.search.Space.Forks(), 0)
+	idle, err := g.newLooking(w.search.Space.ForkSpace(), 0)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 				e.Cycle.Names = append(e.Cycle.Names, st.Name)
 			}
 		}
-		s.Path.Keep(n)
+		s.Path.CutExecution(n)
 	}
 	if err := g.enter(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between || !g.worker.check.opts.KeepGoing {
 		return true, err

@@ -97,7 +97,7 @@ func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 		w.symmetry = space.NewSymmetry(len(x.check.system.Spec.Nodes), x.check.opts.Search.Symmetric)
 		w.symmetry.Audit = x.check.opts.Search.Audit
 		e.Space.Symmetry = w.symmetry
-		e.Classes = append(e.Classes, (*space.Path).Class)
+		e.Classes = append(e.Classes, (*space.Path).HashClass)
 	}
 	if x.rules == nil {
 		return w

@@ -73,7 +73,7 @@ func (u *unit) watch(p *space.Path) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.follow == nil {
-		u.follow = p.Follow()
+		u.follow = p.NextNames()
 	}
 }
 

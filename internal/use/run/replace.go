@@ -96,7 +96,7 @@ func (*faultsOn) Begin(*space.Path) (keep int, ok bool) { return 0, true }
 // Next implements strategy.Explorer.
 func (x *faultsOn) Next(p *space.Path) (event int, ok bool) {
 	f, n := p.Last(), 0
-	for i := range f.Enabled[:f.Open] {
+	for i := range f.Enabled[:f.Initial] {
 		e := &f.Enabled[i]
 		if world.KindOf(e.Kind).Fault == "" && !(e.Disturbed() && e.SameInput(&f.Enabled[0])) {
 			continue

@@ -82,5 +82,5 @@ func (n *natural) Next(p *space.Path) (event int, ok bool) {
 	if p.Steps() != n.Step-1 {
 		return 0, true
 	}
-	return p.Vary(0, n.Vary)
+	return p.AppendVaried(0, n.Vary)
 }

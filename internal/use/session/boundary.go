@@ -71,7 +71,7 @@ func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []
 // locate finds the read of the clock by which a node decides: the last one such that, if it and all
 // later ones see the time after the boundary, the node does what it does then.
 func (s *Session) locate(at *space.Boundary, b *Boundary) error {
-	in := at.At(at.Before)
+	in := at.InputAt(at.Before)
 	out, reads, ok, err := s.executor.ClockReads(at.From, in, 0, 0)
 	if err != nil || !ok || !at.DoesBefore(&out) {
 		return err

@@ -24,7 +24,7 @@ func (s *Session) FollowWithout(ctx context.Context, some []replay.Deviation) (f
 	}
 	err = s.do("follow the trace otherwise", func() error {
 		defer context.AfterFunc(ctx, s.turn.Load().cancel)()
-		f, err = run.FollowWithout(ctx, s.system, s.path.Space().Forks(), s.trace, some)
+		f, err = run.FollowWithout(ctx, s.system, s.path.Space().ForkSpace(), s.trace, some)
 		return system.AsBug(err)
 	})
 	return f, err

@@ -325,7 +325,7 @@ func (s *Session) take(name string) error {
 	}
 	missing := fmt.Errorf("%w: %s is not enabled after step %d", ErrNoSuchStep, name, n)
 	if e := s.natural(); e != nil && e.Action() == a {
-		err = s.path.Outlast()
+		err = s.path.PushNatural()
 	} else if i, ok := s.find(a); ok {
 		err = s.path.Push(i)
 	} else {
@@ -333,7 +333,7 @@ func (s *Session) take(name string) error {
 	}
 	if err != nil {
 		s.restore()
-		err = errors.Join(err, s.path.Withdraw(n))
+		err = errors.Join(err, s.path.CutNatural(n))
 	} else {
 		s.taken = append(s.taken, taken{s.path.Step(n + 1), s.path.Transition(n + 1).From.Node})
 	}
@@ -347,7 +347,7 @@ func (s *Session) natural() *world.Event {
 	if !f.Rest {
 		return nil
 	}
-	if e := s.path.System().Enabled(&f.State.State, nil); len(e) > 0 && !e[0].Aside() {
+	if e := s.path.System().Enabled(&f.State.State, nil); len(e) > 0 && !e[0].IsUntimed() {
 		return &e[0]
 	}
 	return nil
@@ -366,7 +366,7 @@ func (s *Session) find(a ariadne.Action) (event int, ok bool) {
 	if event, ok = s.path.FindAction(plain); !ok || a.Vary == "" {
 		return event, ok
 	}
-	return s.path.Vary(event, a.Vary)
+	return s.path.AppendVaried(event, a.Vary)
 }
 
 // cut takes back all but the first n steps. What is enabled there is found again, for it may
@@ -376,7 +376,7 @@ func (s *Session) cut(n int) error {
 		return nil
 	}
 	s.taken = s.taken[:n:n] // states that were published keep the rest
-	return system.AsBug(s.path.Withdraw(n))
+	return system.AsBug(s.path.CutNatural(n))
 }
 
 // verify compares step n with that of the trace, if the line is one's.

@@ -47,7 +47,7 @@ func fresh(t *testing.T, s *spec.Spec, o system.Options, names []string) (steps 
 					return errors.New(name + " is not enabled")
 				}
 				if a.Vary != "" {
-					i, _ = p.Vary(i, a.Vary)
+					i, _ = p.AppendVaried(i, a.Vary)
 				}
 				if err := p.Push(i); err != nil {
 					return err

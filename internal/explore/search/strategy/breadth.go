@@ -34,7 +34,7 @@ func (b *BreadthFirst) Next(p *space.Path) (event int, ok bool) {
 	}
 	b.branch(p, asDeep)
 	if f := p.Last(); !f.Seen || p.Len() == 0 {
-		b.frontier.add(float64(p.Len()), b.now, 0, f.Open)
+		b.frontier.add(float64(p.Len()), b.now, 0, f.Initial)
 	}
 	return 0, false
 }

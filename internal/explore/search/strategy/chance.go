@@ -165,7 +165,7 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
 			j = c.strike.lasting(p, j)
 			if p.Space().Restart != nil && c.chooses {
-				return p.Draw(j, nil, c.free.next())
+				return p.AppendDrawn(j, nil, c.free.next())
 			}
 			c.choose(p) // what a loss of power leaves
 			return j
@@ -173,7 +173,7 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	}
 	faults := len(c.kinds) > 0 && f.State.Varies() && c.ready(&f.State, p.System().Rules().Keeps)
 	if p.Space().Restart != nil && c.chooses {
-		drawn := p.Draw(i, c.countdowns(f.Enabled[i].Node), c.free.next())
+		drawn := p.AppendDrawn(i, c.countdowns(f.Enabled[i].Node), c.free.next())
 		if faults {
 			c.asked = f.Enabled[drawn].Varied.Draw()
 		}
@@ -239,7 +239,7 @@ func (c *chance) tired(by *memo.Transition, choice ariadne.Choice) bool {
 // further is where event i of the path's last frame, varied by one more choice, is among what is
 // enabled. Not ok: budgets or bounds do not leave it.
 func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
-	from, to := p.Further(i)
+	from, to := p.EventVariations(i)
 	enabled := p.Last().Enabled
 	want := enabled[i].Varied.Variation().And(choice)
 	j := slices.IndexFunc(enabled[from:to], func(e world.Event) bool { return e.Varied.Variation() == want })
@@ -255,6 +255,6 @@ func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 // choose has the step that is taken next told at random what it asks for.
 func (c *chance) choose(p *space.Path) {
 	if c.chooses {
-		p.Choose(c)
+		p.DrawNext(c)
 	}
 }

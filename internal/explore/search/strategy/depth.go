@@ -62,7 +62,7 @@ func (d *DepthFirst) Begin(p *space.Path) (keep int, ok bool) {
 	for i := len(d.next) - 1; i >= 0; i-- {
 		n := len(d.prefix) + i
 		if n < p.Len() {
-			p.Grown(n)
+			p.StepVariations(n)
 		}
 		if d.next[i] < len(p.Frame(n).Enabled) {
 			d.next = d.next[:i+1]
@@ -109,12 +109,12 @@ func (d *DepthFirst) resume(p *space.Path) {
 		own = append(own, d.marks.find(p, n))
 	}
 	d.skip = d.skip[:0]
-	for i := f.Open; i < len(f.Enabled); i++ {
+	for i := f.Initial; i < len(f.Enabled); i++ {
 		if !slices.Contains(own, i) {
 			d.skip = append(d.skip, i)
 		}
 	}
-	d.next[0] = min(d.next[0], f.Open)
+	d.next[0] = min(d.next[0], f.Initial)
 	d.first, d.fresh = nil, false
 	d.pass(0)
 }
@@ -139,11 +139,11 @@ func (d *DepthFirst) give(p *space.Path) {
 		n := len(d.prefix) + i
 		f := p.Frame(n)
 		if n < p.Len() {
-			p.Grown(n)
+			p.StepVariations(n)
 		}
 		if enabled := len(f.Enabled); next < enabled {
 			b := branch{prefix: d.taken(p, n), next: next}
-			for j := max(next, f.Open); j < enabled; j++ {
+			for j := max(next, f.Initial); j < enabled; j++ {
 				if i > 0 || !slices.Contains(d.skip, j) {
 					b.grown = append(b.grown, d.marks.of(f, j))
 				}

@@ -41,10 +41,10 @@ func (d *FewestDeviations) Next(p *space.Path) (event int, ok bool) {
 	}
 	// A prefix ends in a deviation; what follows is natural.
 	if f.Unnatural {
-		d.frontier.add(deviated(f), d.now, 0, f.Open)
+		d.frontier.add(deviated(f), d.now, 0, f.Initial)
 		return 0, false
 	}
-	d.frontier.add(deviated(f), d.now, 1, f.Open)
+	d.frontier.add(deviated(f), d.now, 1, f.Initial)
 	d.now = d.frontier.own(d.now, 0)
 	d.prefix = append(d.prefix, 0)
 	return 0, true

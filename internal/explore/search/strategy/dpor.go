@@ -156,7 +156,7 @@ func (d *DPOR) back(p *space.Path) *vertex {
 	for ; i >= 0; i-- {
 		v, w := d.path[i].at, d.path[i].via
 		if i < p.Len() && !d.Undisturbed {
-			p.Grown(i)
+			p.StepVariations(i)
 		}
 		if w == nil { // what was to be taken was not possible
 			v.live--
@@ -183,7 +183,7 @@ func (d *DPOR) back(p *space.Path) *vertex {
 // widen has the next event that is awake in a state, of which f is the frame, tried when
 // the state must be widened.
 func (d *DPOR) widen(p *space.Path, f *space.Frame, v *vertex) bool {
-	if from, to := f.Aside(); from < to && !d.Undisturbed {
+	if from, to := f.UntimedFaults(); from < to && !d.Undisturbed {
 		v.wide = true // that these can happen does not mean that they ever do
 	}
 	if p.Space().Probes() && f.MayBeLate() {
@@ -473,7 +473,7 @@ func (d *DPOR) lanes(p *space.Path, n int) int {
 
 // leaves: no other event is to be tried in the state after n steps.
 func (d *DPOR) leaves(n int) bool {
-	most, ok := d.Branch.N()
+	most, ok := d.Branch.Limit()
 	return ok && (n < d.First || n >= d.First+most)
 }
 
@@ -602,7 +602,7 @@ func (d *DPOR) Missed() string {
 	case cut:
 		return fmt.Sprintf("the search ended after %d backtracks (--backtracks)", count)
 	case t.skipped.Load():
-		n, _ := d.Branch.N()
+		n, _ := d.Branch.Limit()
 		return fmt.Sprintf("other orders were tried for %d steps of a path only (--branch)", n)
 	case t.impossible.Load():
 		return "some pairs of events could not be reversed"

@@ -180,7 +180,7 @@ func (f *frontal) begin(p *space.Path) (keep int, ok bool) {
 // branch enters what the steps that nobody has taken before can be varied to by one more choice.
 func (f *frontal) branch(p *space.Path, priority func(depth, event int) float64) {
 	for ; f.asked < p.Len(); f.asked++ {
-		from, to := p.Grown(f.asked)
+		from, to := p.StepVariations(f.asked)
 		if from == to {
 			continue
 		}

@@ -82,7 +82,7 @@ func lossPath(t *testing.T) *space.Path {
 // lossFrame is that state.
 func lossFrame(t *testing.T) *space.Frame {
 	f := lossPath(t).Last()
-	if from, to := f.Aside(); to-from != 6 || f.Enabled[from].Node != 0 || f.Enabled[from+1].Node != 1 {
+	if from, to := f.UntimedFaults(); to-from != 6 || f.Enabled[from].Node != 0 || f.Enabled[from+1].Node != 1 {
 		t.Fatalf("%d faults", to-from)
 	}
 	return f
@@ -204,7 +204,7 @@ func TestLeading(t *testing.T) {
 		return set(expose.Tuple{Name: "role", Values: []string{role}}, expose.Tuple{Name: "term", Values: []string{term}})
 	}
 	f := lossFrame(t)
-	from, _ := f.Aside()
+	from, _ := f.UntimedFaults()
 	all := []int{from, from + 1, from + 2}
 	for _, c := range []struct {
 		name    string

@@ -104,7 +104,7 @@ func (r *Recall) Next(p *space.Path) (event int, ok bool) {
 // find returns where in the last frame's Enabled a deviation is.
 func find(p *space.Path, d *Deviation) (event int, ok bool) {
 	f, names := p.Last(), p.System().Names()
-	for i := range f.Open {
+	for i := range f.Initial {
 		e := f.Enabled[i]
 		if e.Varied.Variation() != "" || undisturbed(names, &e) != d.Action {
 			continue

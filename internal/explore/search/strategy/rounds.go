@@ -65,7 +65,7 @@ func (r *Rounds) Next(p *space.Path) (event int, ok bool) { return r.dpor.Next(p
 func (r *Rounds) End(p *space.Path, e End) error {
 	if !r.ended {
 		r.ended = true
-		if n, ok := r.dpor.Branch.N(); ok {
+		if n, ok := r.dpor.Branch.Limit(); ok {
 			r.dpor.First = r.temper.draw.below(max(1, p.Len()-n+1))
 		}
 	}

@@ -71,7 +71,7 @@ func (s *SleepSets) Begin(p *space.Path) (keep int, ok bool) {
 			continue
 		}
 		l.sleep = append(l.sleep, l.act)
-		p.Grown(n)
+		p.StepVariations(n)
 		s.rel.rouse(p, p.Frame(n), l.sleep)
 		if s.wake(p.Frame(n), l) {
 			s.levels = s.levels[:i+1]
@@ -139,7 +139,7 @@ func (s *SleepSets) give(p *space.Path) {
 			continue
 		}
 		rest := sleeper{sleep: append(slices.Clone(l.sleep), l.act)}
-		p.Grown(n)
+		p.StepVariations(n)
 		s.rel.rouse(p, p.Frame(n), rest.sleep)
 		if s.wake(p.Frame(n), &rest) {
 			s.share.give(sleepers{s.taken(p, n), rest.sleep})
@@ -198,7 +198,7 @@ func (r relation) rouse(p *space.Path, f *space.Frame, sleep []*act) {
 		n = len(f.Enabled)
 		for _, a := range sleep {
 			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.varies && i >= 0 {
-				p.Grow(f, i)
+				p.AddVariations(f, i)
 			}
 		}
 	}

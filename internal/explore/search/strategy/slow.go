@@ -115,7 +115,7 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, features: s.Features})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
-		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Aside || budgets[k] == 0 {
+		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Untimed || budgets[k] == 0 {
 			continue
 		}
 		for range s.draw.below(1 + min(int(budgets[k]), maxFaults)) {

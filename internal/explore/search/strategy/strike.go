@@ -100,7 +100,7 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 	if s.left == 0 {
 		s.again(f, m, length)
 	}
-	from, to := f.Aside()
+	from, to := f.UntimedFaults()
 	if !s.wait.over(m) || from == to || m.now.repeat && !s.every {
 		return 0, false
 	}
@@ -256,5 +256,5 @@ func (s *strike) lasting(p *space.Path, event int) int {
 	if len(others) == 0 || s.draw.below(3) > 0 || s.without.Together {
 		return event
 	}
-	return p.Offer(&others[s.draw.below(len(others))])
+	return p.FindAnyLength(&others[s.draw.below(len(others))])
 }

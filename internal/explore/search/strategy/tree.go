@@ -71,7 +71,7 @@ func (f *follow) taken(p *space.Path, n int) []int32 {
 }
 
 // marks are negative numbers for events that a frame's Enabled does not have when a path first
-// comes there (space.Frame.Open). Whoever shares prefixes shares them.
+// comes there (space.Frame.Initial). Whoever shares prefixes shares them.
 type marks struct {
 	mu     sync.Mutex
 	all    []mark
@@ -89,16 +89,16 @@ type mark struct {
 
 // of is the index of an event of a frame, or its mark.
 func (m *marks) of(f *space.Frame, i int) int32 {
-	if i < f.Open {
+	if i < f.Initial {
 		return int32(i)
 	}
 	e := &f.Enabled[i]
 	k := mark{vary: e.Varied.Variation()}
-	for k.plain < f.Open && !f.Enabled[k.plain].SameInput(e) {
+	for k.plain < f.Initial && !f.Enabled[k.plain].SameInput(e) {
 		k.plain++
 	}
-	if k.plain == f.Open {
-		k.plain, k.seldom, k.fault = e.LengthOf(f.Enabled[:f.Open]), true, e.Varied.Fault()
+	if k.plain == f.Initial {
+		k.plain, k.seldom, k.fault = e.LengthOf(f.Enabled[:f.Initial]), true, e.Varied.Fault()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
