@@ -48,7 +48,7 @@ var addrs = []netip.AddrPort{
 // unencoded are the types of what is not encoded.
 var unencoded = []reflect.Type{reflect.TypeFor[ariadne.Passing]()}
 
-// faults are one of each kind that befalls nodes, and others that differ from them in one field.
+// faults are one of each kind that hits nodes, and others that differ from them in one field.
 var faults = []ariadne.NodeFault{
 	ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped, For: 15e9, With: "n2+n3"}, ariadne.Outage{Down: ariadne.Stopped, For: 15e9},
 	ariadne.Outage{Down: ariadne.Paused}, ariadne.Outage{Down: ariadne.PowerLost, For: ariadne.Ever},
@@ -353,7 +353,7 @@ func TestEncodingStays(t *testing.T) {
 	}
 }
 
-// TestFaultsReadBack: the text of each fault that befalls a node is read back, and so is its
+// TestFaultsReadBack: the text of each fault that hits a node is read back, and so is its
 // encoding. One of two kinds at once is none.
 func TestFaultsReadBack(t *testing.T) {
 	for _, f := range faults {

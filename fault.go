@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NodeFault is a fault that befalls a node: an Outage, a Jump, a Drift or a Kill. Each kind has a
+// NodeFault is a fault that hits a node: an Outage, a Jump, a Drift or a Kill. Each kind has a
 // file, with its text and its encoding. Faults compare with ==, and nil is none.
 type NodeFault interface {
 	// Kind is what kind of fault it is, a word.
@@ -34,7 +34,7 @@ func ParseNodeFault(s string) (NodeFault, error) {
 	kind, what, _ := strings.Cut(s, ":")
 	parse := nodeFaults[kind]
 	if parse == nil {
-		return nil, fmt.Errorf("%q befalls no node", s)
+		return nil, fmt.Errorf("%q hits no node", s)
 	}
 	f, err := parse(what)
 	if err != nil {

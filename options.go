@@ -113,7 +113,7 @@ func (all options[T]) read(v *T, bits byte, more bool, d *decoder) {
 // mean that a clock is set by no fault.
 const moreOptions = 1 << 4
 
-// inputOptions are those of an input, with the ones of faults that befall nodes. The next number
+// inputOptions are those of an input, with the ones of faults that hit nodes. The next number
 // is 8.
 var inputOptions = options[Input]{
 	{0, func(in *Input) bool { return in.Message != nil },

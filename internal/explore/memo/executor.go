@@ -325,7 +325,7 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
-	v.at = x.memo.system.Reached(l.Node, l.Name, settled(in, &out), &out)
+	v.at = x.memo.system.NameReached(l.Node, l.Name, settled(in, &out), &out)
 	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
 }

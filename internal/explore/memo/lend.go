@@ -74,7 +74,7 @@ func (m *Memo) relate(t *Transition) {
 		}
 		as := *out
 		as.Content = out.Disks.Rest()
-		name := m.system.Reached(to.Node, ariadne.Digest{}, t.Input, &as)
+		name := m.system.NameReached(to.Node, ariadne.Digest{}, t.Input, &as)
 		m.meeting.Lock()
 		defer m.meeting.Unlock()
 		if m.kin[name] == nil {

@@ -313,7 +313,7 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
-	to := &Local{Named: world.NameOf(l.Node, y.Reached(l.Node, l.Name, in, &out)), Node: l.Node, Clock: effect.Clock,
+	to := &Local{Named: world.NameOf(l.Node, y.NameReached(l.Node, l.Name, in, &out)), Node: l.Node, Clock: effect.Clock,
 		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
 	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key(), Merges: out.Content != ariadne.Digest{}}, nil
 }

@@ -72,7 +72,7 @@ func (o *Onward) Next(p *space.Path) (event int, ok bool) {
 	wanted := o.wants(f)
 	past := !wanted && (o.next == len(o.want) || f.State.Now >= o.last || f.Plain == 0)
 	switch {
-	case !wanted && (f.Plain == 0 || o.system.Over(&f.State.State)):
+	case !wanted && (f.Plain == 0 || o.system.IsOver(&f.State.State)):
 		return 0, false
 	case past && o.trail.Live():
 		o.happen = true
@@ -85,7 +85,7 @@ func (o *Onward) Next(p *space.Path) (event int, ok bool) {
 
 // Violation is that of the execution at its end, or nil: what must happen has happened.
 func (o *Onward) Violation() *ariadne.Violation {
-	if f := o.path.Last(); o.happen || o.trail.Live() || o.system.Over(&f.State.State) && o.trail.Holds() {
+	if f := o.path.Last(); o.happen || o.trail.Live() || o.system.IsOver(&f.State.State) && o.trail.Holds() {
 		return nil
 	}
 	return o.trail.Violation(o.path)

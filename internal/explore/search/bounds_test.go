@@ -100,7 +100,7 @@ func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 					if more > fails && fails == s.rules.Together() {
 						break
 					}
-					if v, err := e.And(ariadne.Choice{Alternative: other, Place: place.Name}); err != nil {
+					if v, err := e.WithChoice(ariadne.Choice{Alternative: other, Place: place.Name}); err != nil {
 						t.Fatal(err)
 					} else if behind && y.Allows(&at.State, &v) {
 						take(at, r, begun, i, v, more)

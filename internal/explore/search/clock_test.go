@@ -120,7 +120,7 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 		for i := range next {
 			if e := &next[i]; e.Kind == ariadne.ActDeliver {
 				for at := e.At - e.At%1_000_000; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1_000_000 {
-					if l, ok := w.System.Later(&state, e, at); ok {
+					if l, ok := w.System.LaterDelivery(&state, e, at); ok {
 						next = append(next, l)
 					}
 				}

@@ -50,7 +50,7 @@ func contents(p *space.Path) string {
 				copy(out.Content[:], b)
 			}
 		}
-		names[t.From.Node] = y.Reached(t.From.Node, names[t.From.Node], t.Input, &out)
+		names[t.From.Node] = y.NameReached(t.From.Node, names[t.From.Node], t.Input, &out)
 	}
 	var flight []string
 	for _, f := range p.Last().State.Flight {

@@ -8,14 +8,14 @@ import (
 
 // EndOf judges a path that somebody has taken step by step: why it cannot go on, as at the end
 // of a path of an Exploration with this Limit, with the violation that this shows; "": it can.
-// Where only housekeeping beyond the time limit can go on (world.System.Idle), it goes on by
+// Where only housekeeping beyond the time limit can go on (world.System.IsIdle), it goes on by
 // space.Path.PushNatural.
 func EndOf(p *space.Path, checks func() []property.Check, limit int) (end string, v *ariadne.Violation) {
 	x := &Exploration{Space: p.Space(), Checks: checks, Limit: limit}
 	end, v = x.over(p)
 	s := &p.Last().State.State
-	if end == EndTime && p.System().Idle(s) {
-		if !p.System().Calm(s) {
+	if end == EndTime && p.System().IsIdle(s) {
+		if !p.System().IsIdleForGood(s) {
 			return "", nil
 		}
 		end = EndQuiet

@@ -13,7 +13,7 @@ import (
 type Limits struct {
 	Steps int // 0: none
 	// Time is the latest at which anything happens, in virtual time; 0: none.
-	// Housekeeping may go on (world.System.Idle).
+	// Housekeeping may go on (world.System.IsIdle).
 	Time ariadne.Time
 }
 

@@ -436,7 +436,7 @@ func (x *Exploration) offer(p *space.Path) {
 		if n > 0 {
 			x.Coverage.Faults[k].Offered++
 		}
-		if x.Space.System.Rules().After[k] != nil && x.Space.System.Ready(&f.State.State, ariadne.ActionKind(k)) {
+		if x.Space.System.Rules().After[k] != nil && x.Space.System.AnyMayFollow(&f.State.State, ariadne.ActionKind(k)) {
 			x.Coverage.Faults[k].Said++
 		}
 	}
@@ -447,7 +447,7 @@ func (x *Exploration) offer(p *space.Path) {
 func (x *Exploration) cutOff(p *space.Path) bool {
 	f, y := p.Last(), x.Space.System
 	late := f.Late && f.Beyond <= x.Bounds.Time || f.Bounded && x.Bounds.Depth > 0 && p.Len() >= x.Bounds.Depth
-	return late && !y.ClientsDone(&f.State.State) && !y.Rests(&f.State.State) && !y.Idle(&f.State.State)
+	return late && !y.ClientsDone(&f.State.State) && !y.HasOnlyHousekeeping(&f.State.State) && !y.IsIdle(&f.State.State)
 }
 
 // fresh enters the state at the end of the path. It is known when it was entered
@@ -494,7 +494,7 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 		return EndSteps, nil
 	case len(f.Enabled) == 0 && f.Bounded && !f.Rest:
 		return EndBounds, nil
-	case f.Rest && f.Late && !x.Space.System.Rests(&f.State.State):
+	case f.Rest && f.Late && !x.Space.System.HasOnlyHousekeeping(&f.State.State):
 		return EndTime, nil
 	case f.Rest:
 		return EndQuiet, nil
@@ -647,8 +647,8 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 // which there is no choice that matters.
 func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation) (stopped bool, err error) {
 	steps, y := p.Len(), x.Space.System
-	for *end == EndTime && y.Idle(&p.Last().State.State) {
-		if y.Calm(&p.Last().State.State) {
+	for *end == EndTime && y.IsIdle(&p.Last().State.State) {
+		if y.IsIdleForGood(&p.Last().State.State) {
 			*end = EndQuiet
 			return false, nil
 		}

@@ -407,7 +407,7 @@ func drawPartitions(t *rapid.T, nodes int, budgets *world.Faults) (all []*world.
 		budgets[world.Slow] = uint8(rapid.IntRange(1, 2).Draw(t, "how often slow"))
 		by := rapid.SampledFrom([]time.Duration{1e6, 5e6}).Draw(t, "late by")
 		for _, p := range drawParts(t, nodes) {
-			all = append(all, p.Late(by))
+			all = append(all, p.WithLateness(by))
 		}
 	}
 	return all

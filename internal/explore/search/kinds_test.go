@@ -50,7 +50,7 @@ var kindsAlone = []struct {
 	}},
 	{"stall and slow network", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Stall], r.Faults[world.Slow], x.Syncs = budget(t), 1, stalls(t)
-		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6).Late(3e6)}
+		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6).WithLateness(3e6)}
 	}},
 	{"crash and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Crash] = budget(t)

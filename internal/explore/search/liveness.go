@@ -185,7 +185,7 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 	}
 	for from := p.Steps(); ; {
 		f := p.Last()
-		quiet := f.Plain == 0 || y.Over(&f.State.State)
+		quiet := f.Plain == 0 || y.IsOver(&f.State.State)
 		if w.start < 0 && (quiet || y.Recovered(&f.State.State)) {
 			w.start = p.Steps()
 		}
@@ -491,7 +491,7 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 		v.Message += fmt.Sprintf(" (for %v)", t.of.StableFor)
 	}
 	switch {
-	case p.System().Over(&f.State.State):
+	case p.System().IsOver(&f.State.State):
 		v.Kind, v.Message = property.Dead, v.Message+"; nothing can happen any more"
 	case t.Late(p):
 		v.Kind, v.Message = property.Dead, v.Message+fmt.Sprintf("; it must be within %v", t.of.Within)
@@ -506,7 +506,7 @@ func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
 	y, s := l.space.System, &Stuck{Goal: goal, Path: l.path, End: WalkBound}
 	t := l.trail(p, goal)
 	switch f := p.Last(); {
-	case y.Over(&f.State.State):
+	case y.IsOver(&f.State.State):
 		s.End = WalkQuiet
 	case t.Late(p):
 		s.End = WalkLate
@@ -551,7 +551,7 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for p.Last().Plain > 0 && p.Steps() < mostNatural && !l.space.System.ClientsDone(&p.Last().State.State) && !l.space.System.Over(&p.Last().State.State) && (l.X.Stopped == nil || !l.X.Stopped()) {
+	for p.Last().Plain > 0 && p.Steps() < mostNatural && !l.space.System.ClientsDone(&p.Last().State.State) && !l.space.System.IsOver(&p.Last().State.State) && (l.X.Stopped == nil || !l.X.Stopped()) {
 		if err := p.Push(0); err != nil {
 			return nil, err
 		}

@@ -241,7 +241,7 @@ func TestSymmetry(t *testing.T) {
 				by := rapid.SampledFrom([]time.Duration{1e6, 4e6}).Draw(t, "slow by")
 				for i, id := range group {
 					name := fmt.Sprintf("<0><%d>", i+1)
-					s.rules.Partitions = append(s.rules.Partitions, world.NewPartition(name, []ariadne.NodeID{0}, []ariadne.NodeID{id}, false, length).Late(by))
+					s.rules.Partitions = append(s.rules.Partitions, world.NewPartition(name, []ariadne.NodeID{0}, []ariadne.NodeID{id}, false, length).WithLateness(by))
 				}
 			}
 			if fault == world.Cut {

@@ -35,7 +35,7 @@ func (p *Path) drawChoices(from, to *Frame, i int, t *memo.Transition) (int, *me
 			continue
 		}
 		var err error
-		if e, err = e.And(ariadne.Choice{Alternative: place.Alternatives[n-1], Place: place.Name}); err != nil {
+		if e, err = e.WithChoice(ariadne.Choice{Alternative: place.Alternatives[n-1], Place: place.Name}); err != nil {
 			return i, t, err
 		}
 		// As long as it is remembered what comes of it, the next choice is drawn here; from there
@@ -87,7 +87,7 @@ func (p *Path) addVariationsOf(f *Frame, i int, t *memo.Transition) error {
 		if !free && (halts || p.space.Unfold && !e.Chosen() && e.Choices() < rules.Together()) {
 			continue // with Unfold the frame has had it from the beginning
 		}
-		v, err := e.And(c)
+		v, err := e.WithChoice(c)
 		if err != nil {
 			return err
 		}
@@ -180,7 +180,7 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	if e.Varied.Variation() == "" {
 		return p.addOtherLength(e)
 	}
-	before, err := e.Before()
+	before, err := e.WithoutLastChoice()
 	if err != nil {
 		p.err = err
 		return 0, false
@@ -202,11 +202,11 @@ func (p *Path) addOtherLength(e *world.Event) (i int, ok bool) {
 	if !p.space.System.Lasts(e) {
 		return -1, false
 	}
-	of := e.LengthOf(f.Enabled)
+	of := e.IndexOfLength(f.Enabled)
 	if of < 0 {
 		return -1, false
 	}
-	f.Enabled = append(f.Enabled, f.Enabled[of].Lasting(e.For()))
+	f.Enabled = append(f.Enabled, f.Enabled[of].WithLength(e.OutageLength()))
 	return len(f.Enabled) - 1, true
 }
 
@@ -219,7 +219,7 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 		}
 	}
 	for i := range f.Enabled {
-		if e, ok := p.space.System.LaterAs(&f.State.State, &f.Enabled[i], a); ok {
+		if e, ok := p.space.System.LaterDeliveryAs(&f.State.State, &f.Enabled[i], a); ok {
 			return p.FindAnyLength(&e), true
 		}
 	}
@@ -228,7 +228,7 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 	}
 	for i := range f.Enabled {
 		if e := &f.Enabled[i]; e.Kind == a.Kind && e.Node == a.Node && e.Varied.Variation() == "" {
-			if as := e.LastingAs(a); as.Action() == a {
+			if as := e.WithLengthOf(a); as.Action() == a {
 				return p.FindAnyLength(&as), true
 			}
 		}

@@ -440,7 +440,7 @@ func (p *Path) boundsAllowCosts(f *Frame, e *world.Event) bool {
 // come to the places.
 func (p *Path) AppendVaried(i int, v ariadne.Variation) (event int, ok bool) {
 	f := p.Last()
-	e, err := f.Enabled[i].With(v)
+	e, err := f.Enabled[i].VariedAs(v)
 	if err != nil || !p.space.System.Allows(&f.State.State, &e) {
 		return i, false
 	}

@@ -64,7 +64,7 @@ func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
 			return events, err
 		}
 		for _, at := range turns {
-			if l, ok := p.System.Later(&s.State, e, at); ok {
+			if l, ok := p.System.LaterDelivery(&s.State, e, at); ok {
 				late = append(late, l)
 			}
 		}

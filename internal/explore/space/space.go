@@ -104,7 +104,7 @@ func Live(y *world.System, l *memo.Living) *Space {
 
 // First makes s the state in which nothing is switched on yet.
 func (p *Space) First(s *State) {
-	s.State = p.System.First()
+	s.State = p.System.FirstState()
 	s.Locals = append(s.Locals[:0], p.roots...)
 }
 
@@ -117,13 +117,13 @@ func (s *State) CopyFrom(t *State) {
 // Step makes an event of System.Enabled happen, or a variation of one. Where nodes live, or
 // something was drawn, e then has the variation that came of it. After an error s is of no use.
 func (p *Space) Step(s *State, e *world.Event) (*memo.Transition, error) {
-	in := p.System.Take(&s.State, e)
+	in := p.System.TakeInput(&s.State, e)
 	if world.KindOf(e.Kind).World {
 		return p.transitionWithoutInput(s, e, in), nil
 	}
 	t, err := p.Source.Transition(s.Locals[e.Node], in)
 	if err == nil && (p.Restart != nil || e.Varied.Draw() != nil) {
-		err = s.Settle(e, t.Input.Varied.Variation())
+		err = s.SettleVariation(e, t.Input.Varied.Variation())
 	}
 	if err == nil {
 		err = p.System.Absorb(&s.State, e.Node, e.At, &t.To.Named, &t.Effect)
@@ -177,7 +177,7 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 		if world.FreeKind(c.Alternative) {
 			continue
 		}
-		v, err := e.And(c)
+		v, err := e.WithChoice(c)
 		if err != nil {
 			return events, err
 		}
@@ -197,7 +197,7 @@ func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]wo
 // outcomeOf is what comes of an event of s, which stays as it is.
 func (p *Space) outcomeOf(s *State, e *world.Event) (*memo.Transition, error) {
 	p.before.CopyFrom(&s.State)
-	in := p.System.Take(&p.before, e)
+	in := p.System.TakeInput(&p.before, e)
 	return p.Source.Transition(s.Locals[e.Node], in)
 }
 
@@ -212,7 +212,7 @@ func (p *Space) CanVary(s *State, e *world.Event, v ariadne.Variation) (bool, er
 		}) {
 			return false, err
 		}
-		if at, err = at.And(c); err != nil || !p.System.Allows(&s.State, &at) {
+		if at, err = at.WithChoice(c); err != nil || !p.System.Allows(&s.State, &at) {
 			return false, err
 		}
 	}
@@ -226,5 +226,5 @@ func (p *Space) isRemembered(s *State, e *world.Event) (bool, error) {
 		return false, nil
 	}
 	p.before.CopyFrom(&s.State)
-	return k.Known(s.Locals[e.Node], p.System.Take(&p.before, e))
+	return k.Known(s.Locals[e.Node], p.System.TakeInput(&p.before, e))
 }

@@ -131,7 +131,7 @@ func (y *Symmetry) followStep(p *Path, from, to *Frame) {
 	b.step = b.step[:0]
 	var given []*origin
 	for i := range from.State.Flight {
-		if e.Takes(from.State.Flight[i].Packet) {
+		if e.Delivers(from.State.Flight[i].Packet) {
 			given = append(given, &a.flight[i])
 		}
 	}
@@ -341,7 +341,7 @@ func (y *Symmetry) hashClass(p *Path) hash.Hash {
 	d := p.System().Due(&s.State)
 	y.nodes = y.nodes[:0]
 	for i := range s.Nodes {
-		y.nodes = append(y.nodes, d.Node(p.System(), &s.State, ariadne.NodeID(i)))
+		y.nodes = append(y.nodes, d.HashNode(p.System(), &s.State, ariadne.NodeID(i)))
 	}
 	var least hash.Hash
 	for way, to := range y.ways {
@@ -357,7 +357,7 @@ func (y *Symmetry) hashClass(p *Path) hash.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.hashMessage(p, &f.origins.flight[i], way).Plus(d.Until(g.Arrival)).Plus(d.Latest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
+			add(y.hashMessage(p, &f.origins.flight[i], way).Plus(d.HashUntil(g.Arrival)).Plus(d.HashLatest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum

@@ -65,7 +65,7 @@ func TestClassHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50e6), reflect.TypeFor[ariadne.Down](): ariadne.Paused,
 		reflect.TypeFor[world.Said](): world.Said(2), reflect.TypeFor[world.Faults](): worldtest.Faults("crash", 1),
 		reflect.TypeFor[*world.Varied]():    world.VariedBy("disk:2@0/disk#1"),
-		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).Late(1)}},
+		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).WithLateness(1)}},
 	}
 	for _, in := range []any{state, &state.Nodes[0], &state.Flight[0]} {
 		of := reflect.TypeOf(in).Elem()

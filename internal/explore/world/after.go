@@ -9,9 +9,9 @@ import (
 // (Rules.After), a bit for each. It has nothing of the others.
 type Said uint64
 
-// says are the kinds of faults for which one of the lines of a node's step is the one that must
-// come before.
-func (y *System) says(id ariadne.NodeID, out *ariadne.Output) (all Said) {
+// linesSaid are the kinds of faults for which one of the lines of a node's step is the one that
+// must come before.
+func (y *System) linesSaid(id ariadne.NodeID, out *ariadne.Output) (all Said) {
 	for k, after := range y.rules.After {
 		if of, ok := y.rules.AfterOf[ariadne.ActionKind(k)]; after == nil || ok && of != id {
 			continue
@@ -26,26 +26,26 @@ func (y *System) says(id ariadne.NodeID, out *ariadne.Output) (all Said) {
 	return all
 }
 
-// may reports whether what must come before a fault of a kind has been written, by the node that it
-// is to hit or by that of which it must be.
-func (y *System) may(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
-	return y.rules.May(s, k, id)
+// isAfterOf reports whether what must come before a fault of a kind has been written, by the node
+// that it is to hit or by that of which it must be.
+func (y *System) isAfterOf(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
+	return y.rules.MayFollow(s, k, id)
 }
 
-// May reports whether what must come before a fault of a kind at a node has been written.
-func (r *Rules) May(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
+// MayFollow reports whether what must come before a fault of a kind at a node has been written.
+func (r *Rules) MayFollow(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
 	if of, ok := r.AfterOf[k]; ok {
 		id = of
 	}
 	return r.After[k] == nil || s.Nodes[id].Said&(1<<k) != 0
 }
 
-// MayWithin reports whether what must come before a fault of a kind within a step of a node has
-// been written, as far as the node cannot tell: another node's line. Its own line the node has
+// MayFollowWithin reports whether what must come before a fault of a kind within a step of a node
+// has been written, as far as the node cannot tell: another node's line. Its own line the node has
 // looked for before it lists a place.
-func (r *Rules) MayWithin(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
+func (r *Rules) MayFollowWithin(s *State, k ariadne.ActionKind, id ariadne.NodeID) bool {
 	of, ok := r.AfterOf[k]
-	return !ok || of == id || r.May(s, k, of)
+	return !ok || of == id || r.MayFollow(s, k, of)
 }
 
 // Allows reports whether the budgets are enough for a variation of an event, and what must come
@@ -53,7 +53,7 @@ func (r *Rules) MayWithin(s *State, k ariadne.ActionKind, id ariadne.NodeID) boo
 func (y *System) Allows(s *State, e *Event) bool {
 	if len(y.rules.AfterOf) > 0 {
 		for k, n := range e.Varied.budgets() {
-			if n > 0 && !y.rules.MayWithin(s, ariadne.ActionKind(k), e.Node) {
+			if n > 0 && !y.rules.MayFollowWithin(s, ariadne.ActionKind(k), e.Node) {
 				return false
 			}
 		}
@@ -61,10 +61,10 @@ func (y *System) Allows(s *State, e *Event) bool {
 	return s.Affords(e)
 }
 
-// Ready reports whether any node has written what must come before a fault of a kind.
-func (y *System) Ready(s *State, k ariadne.ActionKind) bool {
+// AnyMayFollow reports whether any node has written what must come before a fault of a kind.
+func (y *System) AnyMayFollow(s *State, k ariadne.ActionKind) bool {
 	for i := range s.Nodes {
-		if y.may(s, k, ariadne.NodeID(i)) {
+		if y.isAfterOf(s, k, ariadne.NodeID(i)) {
 			return true
 		}
 	}

@@ -26,11 +26,11 @@ func (y *System) Content(s *State, locals []hash.Hash, times bool) hash.Hash {
 	h := s.Budget()
 	for _, all := range [...][]Standing{s.Cuts, s.Slow} {
 		for i := range all {
-			h = h.Plus(hash.Of(uint64(all[i].number), d.span(all[i].Since), 11)).Plus(d.Until(all[i].Until))
+			h = h.Plus(hash.Of(uint64(all[i].number), d.span(all[i].Since), 11)).Plus(d.HashUntil(all[i].Until))
 		}
 	}
 	for i := range s.Nodes {
-		h.Add(locals[i].Plus(d.Node(y, s, ariadne.NodeID(i))).Plus(hash.Of(uint64(i), 0, 14)))
+		h.Add(locals[i].Plus(d.HashNode(y, s, ariadne.NodeID(i))).Plus(hash.Of(uint64(i), 0, 14)))
 	}
 	for i := range s.Flight {
 		f := &s.Flight[i]
@@ -44,7 +44,7 @@ func (y *System) Content(s *State, locals []hash.Hash, times bool) hash.Hash {
 		if f.Delayed {
 			place |= 1
 		}
-		h.Add(f.said.Plus(hash.Of(place, 0, 4)).Plus(d.Until(f.Arrival)).Plus(d.Latest(y, f)))
+		h.Add(f.said.Plus(hash.Of(place, 0, 4)).Plus(d.HashUntil(f.Arrival)).Plus(d.HashLatest(y, f)))
 	}
 	return h
 }
@@ -81,17 +81,17 @@ func (y *System) due(s *State, times bool) Due {
 	return d
 }
 
-// Latest stands for how late a message may still become, where the rules bound that.
-func (d *Due) Latest(y *System, f *Flying) (h hash.Hash) {
+// HashLatest stands for how late a message may still become, where the rules bound that.
+func (d *Due) HashLatest(y *System, f *Flying) (h hash.Hash) {
 	if y.rules.MaxDelay == 0 || y.rules.Delays == 0 {
 		return h
 	}
-	return d.Until(f.due().Add(y.rules.MaxDelay)).Plus(hash.Of(0, 0, 19))
+	return d.HashUntil(f.due().Add(y.rules.MaxDelay)).Plus(hash.Of(0, 0, 19))
 }
 
-// Node stands for all that the state has of a node but its local state, whoever it is. A new
+// HashNode stands for all that the state has of a node but its local state, whoever it is. A new
 // field of NodeState goes in here.
-func (d *Due) Node(y *System, s *State, id ariadne.NodeID) hash.Hash {
+func (d *Due) HashNode(y *System, s *State, id ariadne.NodeID) hash.Hash {
 	n := &s.Nodes[id]
 	flags := uint64(n.Said)<<8 | uint64(n.Down)<<4
 	for bit, is := range [...]bool{n.Started, n.Done, n.Ended, n.Spared} {
@@ -101,31 +101,31 @@ func (d *Due) Node(y *System, s *State, id ariadne.NodeID) hash.Hash {
 	}
 	calm := uint64(0)
 	if n.Calm != 0 {
-		calm = 1 | d.since(n.Calm)<<1
+		calm = 1 | d.sinceDue(n.Calm)<<1
 	}
-	h := hash.Of(flags, d.since(n.Clock), calm).Plus(d.Until(n.Timer())).Plus(d.Until(max(n.Start, d.first)))
+	h := hash.Of(flags, d.sinceDue(n.Clock), calm).Plus(d.HashUntil(n.Timer())).Plus(d.HashUntil(max(n.Start, d.first)))
 	if n.Processes != nil {
 		h = h.Plus(n.Processes.hash)
 	}
 	if n.Awake != 0 {
-		h = h.Plus(hash.Of(d.since(n.Awake), d.since(n.Told), 13))
+		h = h.Plus(hash.Of(d.sinceDue(n.Awake), d.sinceDue(n.Told), 13))
 	}
 	if n.Falls != nil {
-		h = h.Plus(n.Falls.Onto(hash.Of(d.since(n.FallsAt), 0, 18)))
+		h = h.Plus(n.Falls.Onto(hash.Of(d.sinceDue(n.FallsAt), 0, 18)))
 	}
 	if n.Ready != ariadne.Never { // who waits for several is switched on after the last
-		h = h.Plus(hash.Of(d.since(n.Ready), 0, 21))
+		h = h.Plus(hash.Of(d.sinceDue(n.Ready), 0, 21))
 	}
 	if n.On != y.nodes[id].Start {
-		if behind := d.since(n.On); behind != 0 { // something may yet arrive before that
+		if behind := d.sinceDue(n.On); behind != 0 { // something may yet arrive before that
 			h = h.Plus(hash.Of(behind, 0, 12))
 		}
 	}
 	return h
 }
 
-// Until stands for when something happens that is not earlier than all that is due.
-func (d *Due) Until(t ariadne.Time) hash.Hash {
+// HashUntil stands for when something happens that is not earlier than all that is due.
+func (d *Due) HashUntil(t ariadne.Time) hash.Hash {
 	if t == ariadne.Never || d.first == ariadne.Never {
 		return hash.Of(0, 0, 5)
 	}
@@ -134,8 +134,8 @@ func (d *Due) Until(t ariadne.Time) hash.Hash {
 	return hash.Of(d.span(t), uint64(earlier)<<32|uint64(until), 6)
 }
 
-// since stands for how far a clock is past all that is due.
-func (d *Due) since(t ariadne.Time) uint64 {
+// sinceDue stands for how far a clock is past all that is due.
+func (d *Due) sinceDue(t ariadne.Time) uint64 {
 	if t < d.first { // also when nothing is due
 		return 0
 	}

@@ -30,7 +30,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1, Data: []byte(data)})
 	}
 	state := func() *State {
-		s := y.First()
+		s := y.FirstState()
 		s.Cuts = []Standing{{parted, 18, 22}}
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
@@ -47,7 +47,7 @@ func TestContentHoldsEveryField(t *testing.T) {
 		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
 		reflect.TypeFor[*Packet]():    packet("b"),
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
-		reflect.TypeFor[*Varied]():    befalling(ariadne.Outage{Down: ariadne.PowerLost, For: 15e9}),
+		reflect.TypeFor[*Varied]():    variedByFault(ariadne.Outage{Down: ariadne.PowerLost, For: 15e9}),
 	}
 	locals := []hash.Hash{{Hi: 1, Lo: 2}, {Hi: 3, Lo: 4}}
 	for _, in := range []func(*State) any{
@@ -98,7 +98,7 @@ func TestInputsAreToldApart(t *testing.T) {
 		ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped}, ariadne.Outage{Down: ariadne.Crashed, For: 1}, ariadne.Outage{Down: ariadne.Crashed, With: "a"},
 		ariadne.Jump{By: 1}, ariadne.Jump{By: 2}, ariadne.Drift{By: 1}, ariadne.Drift{By: 2}, ariadne.Kill{Process: "a"}, ariadne.Kill{Process: "b"},
 	} {
-		key := befalling(f).Onto(hash.Hash{})
+		key := variedByFault(f).Onto(hash.Hash{})
 		if other, ok := keys[key]; ok {
 			t.Errorf("%v and %v are not told apart", f, other)
 		}

@@ -22,11 +22,11 @@ func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
 	return Named{name, hash.Of(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
 }
 
-// Reached names the local state that a node reaches from the state named parent by an input: by its
-// history, unless the node says that all of it is in its content. Then states with different
+// NameReached names the local state that a node reaches from the state named parent by an input: by
+// its history, unless the node says that all of it is in its content. Then states with different
 // histories may have the same name: what is Left of the node is in it, and nothing else of the
 // output.
-func (y *System) Reached(id ariadne.NodeID, parent ariadne.Digest, in Input, out *ariadne.Output) ariadne.Digest {
+func (y *System) NameReached(id ariadne.NodeID, parent ariadne.Digest, in Input, out *ariadne.Output) ariadne.Digest {
 	if out.Content == (ariadne.Digest{}) {
 		return Succeed(parent, in)
 	}

@@ -20,7 +20,7 @@ func TestHashesHaveEveryEffect(t *testing.T) {
 		reflect.TypeFor[ariadne.Down]():     ariadne.PowerLost,
 		reflect.TypeFor[*ariadne.Outage]():  &ariadne.Outage{Down: ariadne.PowerLost, With: "n2"},
 		reflect.TypeFor[*[]ariadne.Limit](): &[]ariadne.Limit{{Flow: flow, Data: 1}},
-		reflect.TypeFor[*Processes]():       kills(&[]string{"server#1"}),
+		reflect.TypeFor[*Processes]():       newProcesses(&[]string{"server#1"}),
 		reflect.TypeFor[[]*Packet]():        []*Packet{NewPacket(&ariadne.Message{From: 0, To: 1, Flow: flow, Seq: 1, Data: []byte("a"), Sent: 60})},
 	}
 	r := Rules{Latency: time.Millisecond}
@@ -28,7 +28,7 @@ func TestHashesHaveEveryEffect(t *testing.T) {
 	y := NewSystem(r, []Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3", After: []ariadne.NodeID{0}}})
 	reached := NameOf(0, ariadne.Digest{1})
 	follows := func(e Effect) (s State) {
-		s = y.First()
+		s = y.FirstState()
 		for i := range 2 { // who is off gets nothing
 			s.Nodes[i].Started = true
 		}
@@ -79,7 +79,7 @@ func TestPacketsToWhoIsOff(t *testing.T) {
 	y := NewSystem(Rules{Latency: time.Millisecond}, []Node{{Name: "n1"}, {Name: "n2", Start: 5e9}})
 	reached := NameOf(0, ariadne.Digest{1})
 	after := func(packets ...*Packet) State {
-		s := y.First()
+		s := y.FirstState()
 		s.Nodes[0].Started = true
 		if err := y.Absorb(&s, 0, 60, &reached, &Effect{Clock: 60, Deadline: ariadne.Never, Packets: packets}); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,7 @@ func TestPacketsToWhoIsOff(t *testing.T) {
 	}
 	with.Nodes[1].Started = true
 	with.Nodes[1].On = 0
-	if err := y.send(&with, p, 60); err != nil || len(with.Flight) != 1 || with.Hash() == without.Hash() {
+	if err := y.sendPacket(&with, p, 60); err != nil || len(with.Flight) != 1 || with.Hash() == without.Hash() {
 		t.Errorf("%d messages are in flight to one that is on, %v", len(with.Flight), err)
 	}
 }

@@ -56,7 +56,7 @@ func (y *System) Enabled(s *State, events []Event) []Event {
 			events = p.enabled(y, s, c, events)
 		}
 	}
-	sort(events[n:])
+	sortEvents(events[n:])
 	for _, p := range y.aside {
 		if s.Faults[p.kind] > 0 {
 			events = p.enabled(y, s, c, events)
@@ -71,17 +71,17 @@ func (y *System) AtRest(s *State) bool {
 	return len(events) == 0 || events[0].IsUntimed()
 }
 
-// sort puts events in order. There are few, and most come in order.
-func sort(events []Event) {
+// sortEvents puts events in order. There are few, and most come in order.
+func sortEvents(events []Event) {
 	for i := 1; i < len(events); i++ {
 		if events[i].At <= events[i-1].At {
-			settle(events[:i+1])
+			insertLast(events[:i+1])
 		}
 	}
 }
 
-// settle puts the last of events, the others of which are in order, in its place.
-func settle(events []Event) {
+// insertLast puts the last of events, the others of which are in order, in its place.
+func insertLast(events []Event) {
 	last := len(events) - 1
 	e, i := events[last], last
 	for i > 0 && (e.At < events[i-1].At || e.At == events[i-1].At && compareEvents(&e, &events[i-1]) < 0) {

@@ -12,15 +12,15 @@ import (
 // system goes on until the housekeeping has had its time, and only when nothing has
 // come of it counts nothing as left to happen.
 
-// Idle reports whether a client waits and nothing can happen but housekeeping.
-func (y *System) Idle(s *State) bool {
+// IsIdle reports whether a client waits and nothing can happen but housekeeping.
+func (y *System) IsIdle(s *State) bool {
 	waits, wakes := y.housekeeping(s)
 	return waits && wakes
 }
 
-// Rests reports whether no client waits and nothing can happen but housekeeping: what is
-// left of such an execution is of no interest to anybody.
-func (y *System) Rests(s *State) bool {
+// HasOnlyHousekeeping reports whether no client waits and nothing can happen but housekeeping: what
+// is left of such an execution is of no interest to anybody.
+func (y *System) HasOnlyHousekeeping(s *State) bool {
 	waits, wakes := y.housekeeping(s)
 	return !waits && wakes
 }
@@ -43,12 +43,12 @@ func (y *System) housekeeping(s *State) (waits, wakes bool) {
 	return waits, wakes
 }
 
-// Calm reports whether the system is idle and nothing more will come of it.
-func (y *System) Calm(s *State) bool { return y.Idle(s) && y.Over(s) }
+// IsIdleForGood reports whether the system is idle and nothing more will come of it.
+func (y *System) IsIdleForGood(s *State) bool { return y.IsIdle(s) && y.IsOver(s) }
 
-// Over reports whether nothing can happen but faults that have no time of their own, or
+// IsOver reports whether nothing can happen but faults that have no time of their own, or
 // housekeeping of which nothing more will come.
-func (y *System) Over(s *State) bool {
+func (y *System) IsOver(s *State) bool {
 	if _, wakes := y.housekeeping(s); !wakes {
 		return y.AtRest(s)
 	}

@@ -34,7 +34,7 @@ type Kind struct {
 	// Whole: searches of states and orders take as many of them in one step as the budget has. Of
 	// others they take Rules.Combined.
 	Whole bool
-	// Untimed: its events have no time of their own, or no more than what they befall. They come
+	// Untimed: its events have no time of their own, or no more than what they hit. They come
 	// after all that have, so that none is ever the natural one, and random strategies draw
 	// when one strikes.
 	Untimed bool
@@ -45,10 +45,10 @@ type Kind struct {
 	Messages bool
 	// Leaves, of one that hits messages: they stay in flight all the same.
 	Leaves bool
-	// Network is what a spec may say of it, if it befalls the network.
+	// Network is what a spec may say of it, if it hits the network.
 	Network *Network
-	// Befalls is what a spec may say of it, if it befalls nodes and is one of several.
-	Befalls *Befalls
+	// OnNodes is what a spec may say of it, if it hits nodes and is one of several.
+	OnNodes *OnNodes
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool
 	// Overtakes: when one of its events happens although something else comes first in
@@ -93,7 +93,7 @@ func register(k ariadne.ActionKind, kind Kind) {
 		panic(fmt.Sprintf("two kinds of events have number %d: %s and %s", k, kinds[k].Name, kind.Name))
 	}
 	kinds[k] = kind
-	if kind.free() {
+	if kind.isFree() {
 		free = append(free, kind.Name)
 	} else if kind.Within {
 		within = append(within, k)
@@ -145,8 +145,8 @@ func KindNames() string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// free: choices of this kind cost nothing.
-func (k *Kind) free() bool { return k.Within && k.Fault == "" }
+// isFree: choices of this kind cost nothing.
+func (k *Kind) isFree() bool { return k.Within && k.Fault == "" }
 
 // hasEvents: it is more than a choice within the steps of others.
 func (k *Kind) hasEvents() bool { return k.Enabled != nil || k.With != 0 }
@@ -154,7 +154,7 @@ func (k *Kind) hasEvents() bool { return k.Enabled != nil || k.With != 0 }
 // FreeKind reports whether an alternative is of a kind that costs nothing.
 func FreeKind(alternative string) bool {
 	k, ok := KindNamed(ariadne.KindOf(alternative))
-	return ok && kinds[k].free()
+	return ok && kinds[k].isFree()
 }
 
 // Faults are budgets of faults, by kind.

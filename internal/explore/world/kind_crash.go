@@ -24,14 +24,14 @@ const (
 // that were due meanwhile. What arrives before that, the node gets afterwards, by its clock, in
 // the order in which it arrives: nobody can tell that from its having waited.
 func init() {
-	register(Crash, outage(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later", "a crash"))
-	register(Pause, outage(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on", "a pause"))
-	register(Stop, outage(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later", "a stop"))
-	register(Power, outage(Power, ariadne.PowerLost, "a machine that loses power", "Losses of power: machines that stop, and lose of their disks what was not synced", "a power loss"))
+	register(Crash, outageKind(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later", "a crash"))
+	register(Pause, outageKind(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on", "a pause"))
+	register(Stop, outageKind(Stop, ariadne.Stopped, "a machine that stops", "Machines that stop, with nothing left but their disks, and are switched on again later", "a stop"))
+	register(Power, outageKind(Power, ariadne.PowerLost, "a machine that loses power", "Losses of power: machines that stop, and lose of their disks what was not synced", "a power loss"))
 }
 
-func outage(k ariadne.ActionKind, down ariadne.Down, doc, fault, once string) Kind {
-	return onNodes(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Once: once, Within: true, Halts: down != ariadne.Paused})
+func outageKind(k ariadne.ActionKind, down ariadne.Down, doc, fault, once string) Kind {
+	return nodeFaultKind(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Once: once, Within: true, Halts: down != ariadne.Paused})
 }
 
 // Outages are the faults that take nodes down, or pause them, for one of these times each.
@@ -51,48 +51,48 @@ func (s *State) mayFall(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	return n.Started && n.Awake == 0 && (!n.Done || kind == Power && n.Down == ariadne.Up)
 }
 
-// given enters what a node is given. One that was paused is awake when it comes after that.
-func (s *State) given(id ariadne.NodeID, in *Input) {
+// enterInput enters what a node is given. One that was paused is awake when it comes after that.
+func (s *State) enterInput(id ariadne.NodeID, in *Input) {
 	if n := &s.Nodes[id]; n.Awake == 0 || in.At >= n.Awake {
-		s.pause(id, 0)
+		s.enterPause(id, 0)
 		n.Told = max(n.Clock, in.At)
 	}
 }
 
-// pause enters until when a node is paused, or 0.
-func (s *State) pause(id ariadne.NodeID, until ariadne.Time) {
+// enterPause enters until when a node is paused, or 0.
+func (s *State) enterPause(id ariadne.NodeID, until ariadne.Time) {
 	n := &s.Nodes[id]
-	s.sum.Sub(n.paused(id))
+	s.sum.Sub(n.hashPause(id))
 	n.Awake = until
-	s.sum.Add(n.paused(id))
+	s.sum.Add(n.hashPause(id))
 }
 
-// paused is the part of a global state's hash of a pause. A state that is named by its content does
-// not tell until when it lasts, nor since when.
-func (n *NodeState) paused(id ariadne.NodeID) hash.Hash {
+// hashPause is the part of a global state's hash of a pause. A state that is named by its content
+// does not tell until when it lasts, nor since when.
+func (n *NodeState) hashPause(id ariadne.NodeID) hash.Hash {
 	if n.Awake == 0 {
 		return hash.Hash{}
 	}
 	return hash.Of(uint64(n.Awake), uint64(n.Told), 20).Plus(hash.Of(uint64(id), 0, 20))
 }
 
-// tells is the time that the node's clock tells to others. While it is paused, that is the
+// toldTime is the time that the node's clock tells to others. While it is paused, that is the
 // beginning of the pause.
-func (n *NodeState) tells() ariadne.Time {
+func (n *NodeState) toldTime() ariadne.Time {
 	if n.Awake != 0 {
 		return n.Told
 	}
 	return n.Clock
 }
 
-// now is the time of what has no time of its own: the last full second on the clock of any
+// untimedNow is the time of what has no time of its own: the last full second on the clock of any
 // machine that runs. To a node whose clock is later it happens by that. So what other nodes do
 // meanwhile seldom matters to it, and no clock is more than a second behind the others.
-func (y *System) now(s *State) ariadne.Time {
+func (y *System) untimedNow(s *State) ariadne.Time {
 	latest := ariadne.Time(0)
 	for i := range s.Nodes {
 		if s.Nodes[i].Started {
-			latest = max(latest, s.Nodes[i].tells())
+			latest = max(latest, s.Nodes[i].toldTime())
 		}
 	}
 	return y.rules.OnGrid(latest)
@@ -102,16 +102,16 @@ func (y *System) now(s *State) ariadne.Time {
 func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Time) {
 	n := &s.Nodes[id]
 	if e.Down == ariadne.Paused {
-		s.pause(id, e.Back)
+		s.enterPause(id, e.Back)
 		return
 	}
 	n.Down, n.Start = e.Down, e.Back
-	s.forget(id, e.Down)
+	s.dropEvents(id, e.Down)
 	if !e.Down.Off() {
 		return
 	}
 	n.Started, n.Limits = false, nil
-	s.pause(id, 0)
+	s.enterPause(id, 0)
 	s.setProcesses(id, nil)
 	s.sum.Sub(y.onHash(id, n.On))
 	n.On = e.Back
@@ -120,11 +120,11 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 		f := &s.Flight[i]
 		switch {
 		case f.Flow.Proto == ariadne.Expiry && f.To == id:
-			s.land(i)
+			s.takeFromFlight(i)
 		case f.To != id || f.Arrival >= n.On:
 			i++
 		case f.Unrepeated():
-			s.land(i)
+			s.takeFromFlight(i)
 		default:
 			s.sum.Sub(f.hash())
 			f.Arrival = n.On
@@ -132,7 +132,7 @@ func (y *System) takeDown(s *State, id ariadne.NodeID, e *Effect, at ariadne.Tim
 			i++
 		}
 	}
-	y.awaitMachine(s, id, at)
+	y.awaitEndsOfMachine(s, id, at)
 }
 
 // onHash is the part of a global state's hash of when a machine was or is to be switched on again:
@@ -149,12 +149,12 @@ func (y *System) onHash(id ariadne.NodeID, on ariadne.Time) hash.Hash {
 func (p *Packet) Unrepeated() bool { return Unrepeated(&p.Message) }
 
 // Unrepeated is Packet.Unrepeated of a message.
-func Unrepeated(m *ariadne.Message) bool { return m.Flow.Proto == ariadne.UDP || opens(m) }
+func Unrepeated(m *ariadne.Message) bool { return m.Flow.Proto == ariadne.UDP || isOpening(m) }
 
-// opens: it asks for a TCP connection.
-func (p *Packet) opens() bool { return opens(&p.Message) }
+// isOpening: it asks for a TCP connection.
+func (p *Packet) isOpening() bool { return isOpening(&p.Message) }
 
-func opens(m *ariadne.Message) bool {
+func isOpening(m *ariadne.Message) bool {
 	return m.Flow.Proto == ariadne.TCP && m.Flags&(ariadne.SYN|ariadne.ACK) == ariadne.SYN
 }
 

@@ -58,15 +58,15 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 	return p
 }
 
-// Of is the same as something else than a partition: of another kind, and so much of it.
-func (p *Partition) Of(kind ariadne.ActionKind, by int64) *Partition {
+// WithKind is the same as something else than a partition: of another kind, and so much of it.
+func (p *Partition) WithKind(kind ariadne.ActionKind, by int64) *Partition {
 	other := *p
 	other.kind, other.By = kind, by
 	return &other
 }
 
-// Late is the same with messages that arrive so much later, and not with none that do.
-func (p *Partition) Late(by time.Duration) *Partition { return p.Of(Slow, int64(by)) }
+// WithLateness is the same with messages that arrive so much later, and not with none that do.
+func (p *Partition) WithLateness(by time.Duration) *Partition { return p.WithKind(Slow, int64(by)) }
 
 // Kind is that of the event by which it begins.
 func (p *Partition) Kind() ariadne.ActionKind { return p.kind }
@@ -86,8 +86,8 @@ func (e *Event) PartsOff() []ariadne.NodeID {
 	return e.Varied.partition.apart
 }
 
-// sends reports whether it is about what a node sends.
-func (p *Partition) sends(id ariadne.NodeID) bool {
+// isAbout reports whether it is about what a node sends.
+func (p *Partition) isAbout(id ariadne.NodeID) bool {
 	return int(id) < p.nodes && slices.Contains(p.blocks[int(id)*p.nodes:(int(id)+1)*p.nodes], true)
 }
 
@@ -110,8 +110,8 @@ func (c *Standing) hash() hash.Hash {
 	return hash.Of(uint64(c.number), uint64(c.Until), 10).Plus(hash.Of(uint64(c.Since), 0, 17))
 }
 
-// stands enters one among others; both lists have their own memory.
-func (s *State) stands(all []Standing, c Standing) []Standing {
+// insertStanding enters one among others; both lists have their own memory.
+func (s *State) insertStanding(all []Standing, c Standing) []Standing {
 	s.sum.Add(c.hash())
 	i, _ := slices.BinarySearchFunc(all, c, func(a, b Standing) int {
 		return cmp.Or(cmp.Compare(a.number, b.number), cmp.Compare(a.Until, b.Until), cmp.Compare(a.Since, b.Since))
@@ -119,8 +119,8 @@ func (s *State) stands(all []Standing, c Standing) []Standing {
 	return slices.Insert(slices.Clone(all), i, c)
 }
 
-// ends takes one out.
-func (s *State) ends(all []Standing, i int) []Standing {
+// removeStanding takes one out.
+func (s *State) removeStanding(all []Standing, i int) []Standing {
 	s.sum.Sub(all[i].hash())
 	return slices.Delete(slices.Clone(all), i, i+1)
 }
@@ -133,7 +133,7 @@ const network = ariadne.NodeID(0)
 // again, or until its sender gives up (kind_expire.go); datagrams and what opens connections are
 // lost.
 func init() {
-	register(Cut, onNetwork(Cut, Kind{
+	register(Cut, networkFaultKind(Cut, Kind{
 		Name: "cut", Doc: "the network's partition", Fault: "Partitions of the network", Once: "a partition",
 		Network: &Network{
 			Groups:     EachAloneOrTwo,
@@ -146,20 +146,20 @@ func init() {
 		},
 		Enabled: func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, Cut, events) },
 		Pending: func(y *System, s *State, e *Event) bool {
-			e.At = y.now(s)
-			return s.cut(e.Varied.partition) < 0
+			e.At = y.untimedNow(s)
+			return s.indexOfStanding(e.Varied.partition) < 0
 		},
 		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
-			s.Cuts = s.stands(s.Cuts, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
+			s.Cuts = s.insertStanding(s.Cuts, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
 			for i := 0; i < len(s.Flight); {
 				if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Unrepeated() {
-					s.land(i)
+					s.takeFromFlight(i)
 				} else {
 					i++
 				}
 			}
-			y.awaitAll(s, e.At)
+			y.awaitAllEnds(s, e.At)
 			return Input{At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(y *System, e *Event, f Footprint) Footprint {
@@ -179,7 +179,7 @@ func init() {
 			return events
 		},
 		Pending: func(_ *System, s *State, e *Event) bool {
-			i := s.cut(e.Varied.partition)
+			i := s.indexOfStanding(e.Varied.partition)
 			if i < 0 || s.Cuts[i].Until == ariadne.Never {
 				return false
 			}
@@ -188,10 +188,10 @@ func init() {
 		},
 		Take: func(y *System, s *State, e *Event) Input {
 			p := e.Varied.partition
-			s.Cuts = s.ends(s.Cuts, s.cut(p))
+			s.Cuts = s.removeStanding(s.Cuts, s.indexOfStanding(p))
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
-				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.Probes() && p.Blocks(f.To, f.From)) && f.Arrival < until {
+				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.IsProbe() && p.Blocks(f.To, f.From)) && f.Arrival < until {
 					s.sum.Sub(f.hash())
 					f.Arrival = until
 					s.sum.Add(f.hash())
@@ -208,8 +208,8 @@ func init() {
 	})
 }
 
-// cut is where among those that stand a partition is, or -1.
-func (s *State) cut(p *Partition) int {
+// indexOfStanding is where among those that stand a partition is, or -1.
+func (s *State) indexOfStanding(p *Partition) int {
 	return slices.IndexFunc(s.Cuts, func(c Standing) bool { return c.Partition == p })
 }
 
@@ -260,21 +260,21 @@ func parseNetwork(number, begins ariadne.ActionKind) func(n Names, rest string) 
 	}
 }
 
-// parting appends the events of a kind that befall the network, but for partitions that stand.
+// parting appends the events of a kind that hit the network, but for partitions that stand.
 func (y *System) parting(s *State, k ariadne.ActionKind, events []Event) []Event {
-	if !y.Ready(s, k) {
+	if !y.AnyMayFollow(s, k) {
 		return events
 	}
-	at := y.now(s)
+	at := y.untimedNow(s)
 	for _, e := range y.partitions {
-		if e.At = at; e.Kind == k && s.cut(e.Varied.partition) < 0 {
+		if e.At = at; e.Kind == k && s.indexOfStanding(e.Varied.partition) < 0 {
 			events = append(events, e)
 		}
 	}
 	return events
 }
 
-// newPartitions are the events that befall the network, but for their time.
+// newPartitions are the events that hit the network, but for their time.
 func newPartitions(r Rules) (all []Event) {
 	for i, p := range r.Partitions {
 		p.number = i + 1

@@ -13,7 +13,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.hears(f) {
+				if f.Head && f.Arrival <= c.Horizon && f.Flow.Proto != ariadne.Expiry && s.canHear(f) {
 					events = append(events, Event{})
 					// filled in where it stands: most events are of this kind
 					e := &events[len(events)-1]
@@ -32,8 +32,8 @@ func init() {
 			return false
 		},
 		Take: func(_ *System, s *State, e *Event) Input {
-			at := s.Nodes[e.Node].before(e.At)
-			s.land(int(e.flight))
+			at := s.Nodes[e.Node].clockBefore(e.At)
+			s.takeFromFlight(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: e.Packet, At: at}
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
@@ -45,18 +45,18 @@ func init() {
 	})
 }
 
-// onMessages completes a kind of fault that hits a message when that could arrive, if befalls says
-// that it can hit one.
-func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kind {
+// messageFaultKind completes a kind of fault that hits a message when that could arrive, if canHit
+// says that it can hit one.
+func messageFaultKind(k ariadne.ActionKind, kind Kind, canHit func(*Flying) bool) Kind {
 	kind.Messages = true
 	kind.Enabled = func(y *System, s *State, c Clock, events []Event) []Event {
 		n := len(events)
 		for i := range s.Flight {
-			if f := &s.Flight[i]; befalls(f) && f.Arrival <= c.Horizon && s.hears(f) && s.hits(f) && y.rules.Where[k].of(f.From, f.To) && (y.may(s, k, f.From) || y.may(s, k, f.To)) {
+			if f := &s.Flight[i]; canHit(f) && f.Arrival <= c.Horizon && s.canHear(f) && s.mayHit(f) && y.rules.Where[k].matches(f.From, f.To) && (y.isAfterOf(s, k, f.From) || y.isAfterOf(s, k, f.To)) {
 				events = append(events, Event{At: f.Arrival, Kind: k, Node: f.To, Packet: f.Packet, flight: int32(i)})
 			}
 		}
-		sort(events[n:]) // in whatever order the messages were sent
+		sortEvents(events[n:]) // in whatever order the messages were sent
 		return events
 	}
 	kind.Pending = func(y *System, s *State, e *Event) bool { return kinds[ariadne.ActDeliver].Pending(y, s, e) }
@@ -71,15 +71,15 @@ func onMessages(k ariadne.ActionKind, kind Kind, befalls func(*Flying) bool) Kin
 // isDatagram: only datagrams come twice.
 func isDatagram(f *Flying) bool { return f.Flow.Proto == ariadne.UDP }
 
-// hears reports whether there is a machine for a message to arrive at, and a way to it. One whose
+// canHear reports whether there is a machine for a message to arrive at, and a way to it. One whose
 // commands are to be run again gets what comes before that.
-func (s *State) hears(f *Flying) bool {
+func (s *State) canHear(f *Flying) bool {
 	n := &s.Nodes[f.To]
 	return n.Started && f.Arrival < n.Start && !s.blocks(f.From, f.To)
 }
 
-// hits reports whether a fault may hit a message: neither end is spared.
-func (s *State) hits(f *Flying) bool { return !s.Nodes[f.From].Spared && !s.Nodes[f.To].Spared }
+// mayHit reports whether a fault may hit a message: neither end is spared.
+func (s *State) mayHit(f *Flying) bool { return !s.Nodes[f.From].Spared && !s.Nodes[f.To].Spared }
 
 func formatDelivery(n Names, a ariadne.Action) string {
 	var b strings.Builder

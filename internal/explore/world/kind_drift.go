@@ -14,9 +14,9 @@ const Drift ariadne.ActionKind = 30
 // none is set. How far the clocks of two nodes part is bounded by who describes the system
 // (Rules.ClockError is what that leaves). Where its timers stand the node itself says.
 func init() {
-	register(Drift, onNodes(Drift, "by", Kind{
+	register(Drift, nodeFaultKind(Drift, "by", Kind{
 		Name: ariadne.Drifted, Doc: "clocks that run faster or slower from then on", Fault: "Times from which a node's clocks run faster or slower", Once: "a clock drift",
-		Befalls: &Befalls{
+		OnNodes: &OnNodes{
 			// more than quartz is off, and less than Linux slews a clock by (500)
 			Default: []ariadne.NodeFault{ariadne.Drift{By: 100}, ariadne.Drift{By: -100}},
 			DocBy:   "By how much the clocks run faster or slower, in parts per million, each as in +100ppm or -50ppm; default +100ppm and -100ppm. Over limits.time clocks may differ by no more than clock_error.",

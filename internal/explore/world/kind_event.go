@@ -13,13 +13,13 @@ const AppEvent ariadne.ActionKind = 15
 
 // A program may tell of an event of its own (/dev/ariadne) and wait until that happens.
 func init() {
-	register(AppEvent, onItself(AppEvent, ariadne.App, Kind{Name: "event", Doc: "an event that a program has told of"}))
+	register(AppEvent, itselfKind(AppEvent, ariadne.App, Kind{Name: "event", Doc: "an event that a program has told of"}))
 }
 
-// onItself completes a kind of event by which a message of a node to itself arrives. Its order with
-// all else, what holds it back and what scripts see of it are those of messages. The network has
-// nothing to do with it.
-func onItself(k ariadne.ActionKind, p ariadne.Protocol, kind Kind) Kind {
+// itselfKind completes a kind of event by which a message of a node to itself arrives. Its order
+// with all else, what holds it back and what scripts see of it are those of messages. The network
+// has nothing to do with it.
+func itselfKind(k ariadne.ActionKind, p ariadne.Protocol, kind Kind) Kind {
 	kind.With = ariadne.ActDeliver
 	kind.Pending = func(y *System, s *State, e *Event) bool { return kinds[ariadne.ActDeliver].Pending(y, s, e) }
 	kind.Take = func(y *System, s *State, e *Event) Input { return kinds[ariadne.ActDeliver].Take(y, s, e) }
@@ -74,12 +74,12 @@ func ArrivalOf(m *ariadne.Message) ariadne.Action {
 	return ariadne.Action{Kind: ArrivalKind(m.Flow.Proto), Node: m.To, Flow: m.Flow, Seq: m.Seq}
 }
 
-// forget takes out of flight the events that programs of a node have told of, which are no more.
-// With the machine what its disks were at ends, too.
-func (s *State) forget(id ariadne.NodeID, down ariadne.Down) {
+// dropEvents takes out of flight the events that programs of a node have told of, which are no
+// more. With the machine what its disks were at ends, too.
+func (s *State) dropEvents(id ariadne.NodeID, down ariadne.Down) {
 	for i := 0; i < len(s.Flight); {
 		if f := &s.Flight[i]; f.To == id && (f.Flow.Proto == ariadne.App || f.Flow.Proto == ariadne.Disk && down.Off()) {
-			s.land(i)
+			s.takeFromFlight(i)
 		} else {
 			i++
 		}

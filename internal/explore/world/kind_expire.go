@@ -22,7 +22,7 @@ func init() {
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Expires() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.hears(f) && y.mayHoldBack(s, f.Arrival, true) {
+				if f.IsLimit() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.canHear(f) && y.mayHoldBack(s, f.Arrival, true) {
 					events = append(events, Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
@@ -32,10 +32,10 @@ func init() {
 			return kinds[ariadne.ActDeliver].Pending(y, s, e)
 		},
 		Take: func(y *System, s *State, e *Event) Input {
-			at := s.Nodes[e.Node].before(e.At)
-			s.land(int(e.flight))
+			at := s.Nodes[e.Node].clockBefore(e.At)
+			s.takeFromFlight(int(e.flight))
 			m := e.Packet.Message
-			if e.Packet.keepsAlive() && s.holds(&m.Flow) {
+			if e.Packet.isKeepAlive() && s.holdsAnyOf(&m.Flow) {
 				m.Flags = 0 // there is something to be acknowledged now
 			} else {
 				s.dropHeld(y, &m)
@@ -78,11 +78,11 @@ func (n Names) parseOwn(k ariadne.ActionKind, rest string) (ariadne.Action, erro
 // silencers are the kinds of faults that keep the ends of a connection from hearing each other.
 var silencers = []ariadne.ActionKind{Cut, Stop, Power}
 
-// Expires: it is a limit, and stands in flight until then.
-func (p *Packet) Expires() bool { return p.Flow.Proto == ariadne.Expiry && p.From == p.To }
+// IsLimit: it is a limit, and stands in flight until then.
+func (p *Packet) IsLimit() bool { return p.Flow.Proto == ariadne.Expiry && p.From == p.To }
 
-// Probes: it is what comes of a probe of keep-alive.
-func (p *Packet) Probes() bool { return p.Flow.Proto == ariadne.Expiry && p.From != p.To }
+// IsProbe: it is what comes of a probe of keep-alive.
+func (p *Packet) IsProbe() bool { return p.Flow.Proto == ariadne.Expiry && p.From != p.To }
 
 // AwaitsEnds reports whether connections are to end because their ends do not or did not hear each
 // other.
@@ -95,15 +95,15 @@ func (s *State) AwaitsEnds() bool {
 func (y *System) expiresBefore(s *State, t ariadne.Time, peer ariadne.NodeID) bool {
 	for i := range s.Flight {
 		f := &s.Flight[i]
-		if f.Expires() && f.Arrival < t && (peer == ariadne.NoNode || y.names.owner[f.Flow.Dst.Addr()] == peer) {
+		if f.IsLimit() && f.Arrival < t && (peer == ariadne.NoNode || y.names.owner[f.Flow.Dst.Addr()] == peer) {
 			return true
 		}
 	}
 	return false
 }
 
-// keepsAlive: it is a limit of a connection on which nothing is to be acknowledged.
-func (p *Packet) keepsAlive() bool { return p.Seq == 0 }
+// isKeepAlive: it is a limit of a connection on which nothing is to be acknowledged.
+func (p *Packet) isKeepAlive() bool { return p.Seq == 0 }
 
 // flowOf is expiryOf, to be looked for.
 func flowOf(f ariadne.Flow) *ariadne.Flow {
@@ -117,34 +117,34 @@ func expiryOf(f ariadne.Flow) ariadne.Flow {
 	return f
 }
 
-// awaits is where in flight a limit of a flow of Expiry stands, of keep-alive or of what is to be
-// acknowledged, or what comes of its next probe, or -1.
-func (s *State) awaits(flow *ariadne.Flow, keepsAlive bool) int {
+// indexOfLimit is where in flight a limit of a flow of Expiry stands, of keep-alive or of what is
+// to be acknowledged, or what comes of its next probe, or -1.
+func (s *State) indexOfLimit(flow *ariadne.Flow, keepsAlive bool) int {
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.Flow == *flow && f.keepsAlive() == keepsAlive {
+		if f := &s.Flight[i]; f.Flow == *flow && f.isKeepAlive() == keepsAlive {
 			return i
 		}
 	}
 	return -1
 }
 
-// holds reports whether something of a flow of Expiry is held back that is to be acknowledged, to
-// be sent again.
-func (s *State) holds(flow *ariadne.Flow) bool {
+// holdsAnyOf reports whether something of a flow of Expiry is held back that is to be acknowledged,
+// to be sent again.
+func (s *State) holdsAnyOf(flow *ariadne.Flow) bool {
 	for i := range s.Flight {
-		if f := &s.Flight[i]; f.acknowledged() && s.held(f, flow) {
+		if f := &s.Flight[i]; f.isAcknowledged() && s.isHeld(f, flow) {
 			return true
 		}
 	}
 	return false
 }
 
-// acknowledged: it is data of a connection, or the end of it.
-func (p *Packet) acknowledged() bool {
+// isAcknowledged: it is data of a connection, or the end of it.
+func (p *Packet) isAcknowledged() bool {
 	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.RST) == 0 && (len(p.Data) > 0 || p.Flags&ariadne.FIN != 0)
 }
 
-func (s *State) held(f *Flying, flow *ariadne.Flow) bool {
+func (s *State) isHeld(f *Flying, flow *ariadne.Flow) bool {
 	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow && (s.blocks(f.From, f.To) || s.Nodes[f.To].Down.Off())
 }
 
@@ -152,16 +152,16 @@ func (s *State) held(f *Flying, flow *ariadne.Flow) bool {
 // limits.
 func (s *State) dropHeld(y *System, m *ariadne.Message) {
 	for i := 0; i < len(s.Flight); {
-		if f := &s.Flight[i]; f.Flow == m.Flow || s.held(f, &m.Flow) {
-			s.land(i)
+		if f := &s.Flight[i]; f.Flow == m.Flow || s.isHeld(f, &m.Flow) {
+			s.takeFromFlight(i)
 		} else {
 			i++
 		}
 	}
 }
 
-// silence is until when what a node sends to another is not acknowledged, or 0.
-func (s *State) silence(from, to ariadne.NodeID) (until ariadne.Time) {
+// silentUntil is until when what a node sends to another is not acknowledged, or 0.
+func (s *State) silentUntil(from, to ariadne.NodeID) (until ariadne.Time) {
 	until = max(s.blockedUntil(from, to), s.blockedUntil(to, from))
 	if n := &s.Nodes[to]; n.Down.Off() {
 		until = max(until, n.On)
@@ -180,8 +180,8 @@ func (s *State) MayFallSilent() bool {
 	return slices.ContainsFunc(silencers, func(k ariadne.ActionKind) bool { return s.Faults[k] > 0 })
 }
 
-// deaf is until when nothing gets through between a node and a peer, either way, or 0.
-func (s *State) deaf(id, peer ariadne.NodeID) (until ariadne.Time) {
+// deafUntil is until when nothing gets through between a node and a peer, either way, or 0.
+func (s *State) deafUntil(id, peer ariadne.NodeID) (until ariadne.Time) {
 	until = min(s.blockedUntil(id, peer), s.blockedUntil(peer, id))
 	if n := &s.Nodes[peer]; n.Down.Off() {
 		until = max(until, n.On)
@@ -189,10 +189,10 @@ func (s *State) deaf(id, peer ariadne.NodeID) (until ariadne.Time) {
 	return until
 }
 
-// Deaf reports whether nothing gets through now between a node and some other, either way.
-func (s *State) Deaf(id ariadne.NodeID) bool {
+// IsDeaf reports whether nothing gets through now between a node and some other, either way.
+func (s *State) IsDeaf(id ariadne.NodeID) bool {
 	for peer := range s.Nodes {
-		if peer := ariadne.NodeID(peer); peer != id && s.deaf(id, peer) > 0 {
+		if peer := ariadne.NodeID(peer); peer != id && s.deafUntil(id, peer) > 0 {
 			return true
 		}
 	}
@@ -217,62 +217,62 @@ func limitOf(limits *[]ariadne.Limit, flow *ariadne.Flow) (l ariadne.Limit) {
 	return l
 }
 
-// await puts into flight when connections end on which a node has sent something in a step, or
+// awaitEnds puts into flight when connections end on which a node has sent something in a step, or
 // of which it has said for how long it lets nothing get through.
-func (y *System) await(s *State, id ariadne.NodeID, e *Effect) {
+func (y *System) awaitEnds(s *State, id ariadne.NodeID, e *Effect) {
 	if s.Silent() {
 		for _, p := range e.Packets {
 			// it was not lost
 			if slices.ContainsFunc(s.Flight, func(f Flying) bool { return f.Packet == p }) {
-				y.awaitData(s, p, 0)
+				y.awaitEndOfData(s, p, 0)
 			}
 		}
 	}
 	if e.Limits != nil {
 		s.dropUnkept(id)
-		y.awaitPeers(s, id, ariadne.NoNode, e.Clock)
+		y.awaitEndsOfPeers(s, id, ariadne.NoNode, e.Clock)
 	}
 }
 
-// awaitAll does so for all nodes, when the network is parted at time at.
-func (y *System) awaitAll(s *State, at ariadne.Time) {
+// awaitAllEnds does so for all nodes, when the network is parted at time at.
+func (y *System) awaitAllEnds(s *State, at ariadne.Time) {
 	for i := range len(s.Flight) {
-		y.awaitData(s, s.Flight[i].Packet, at)
+		y.awaitEndOfData(s, s.Flight[i].Packet, at)
 	}
 	for i := range s.Nodes {
-		y.awaitPeers(s, ariadne.NodeID(i), ariadne.NoNode, at)
+		y.awaitEndsOfPeers(s, ariadne.NodeID(i), ariadne.NoNode, at)
 	}
 }
 
-// awaitMachine does so when the machine of a node stops.
-func (y *System) awaitMachine(s *State, id ariadne.NodeID, at ariadne.Time) {
+// awaitEndsOfMachine does so when the machine of a node stops.
+func (y *System) awaitEndsOfMachine(s *State, id ariadne.NodeID, at ariadne.Time) {
 	for i := range len(s.Flight) {
 		if p := s.Flight[i].Packet; p.To == id {
-			y.awaitData(s, p, 0)
+			y.awaitEndOfData(s, p, 0)
 		}
 	}
 	for i := range s.Nodes {
-		y.awaitPeers(s, ariadne.NodeID(i), id, at)
+		y.awaitEndsOfPeers(s, ariadne.NodeID(i), id, at)
 	}
 }
 
-// awaitData does so for what has been sent; at is the earliest time.
-func (y *System) awaitData(s *State, p *Packet, at ariadne.Time) {
+// awaitEndOfData does so for what has been sent; at is the earliest time.
+func (y *System) awaitEndOfData(s *State, p *Packet, at ariadne.Time) {
 	n := &s.Nodes[p.From]
 	if !n.Started || p.Sent < n.On { // what sent it is gone
 		return
 	}
-	until := s.silence(p.From, p.To)
-	if end := max(y.givesUp(n.Limits, p), at); end < until && s.awaits(flowOf(p.Flow), false) < 0 {
+	until := s.silentUntil(p.From, p.To)
+	if end := max(y.givesUp(n.Limits, p), at); end < until && s.indexOfLimit(flowOf(p.Flow), false) < 0 {
 		m := ariadne.Message{From: p.From, To: p.From, Flow: expiryOf(p.Flow), Seq: p.Seq, Flags: ariadne.RST, Sent: p.Sent}
-		s.awaitUntil(&m, end)
+		s.awaitLimit(&m, end)
 	}
 }
 
 // givesUp is when a node that has said such limits gives up if a packet of its own is not
 // acknowledged, or Never.
 func (y *System) givesUp(limits *[]ariadne.Limit, p *Packet) ariadne.Time {
-	if !p.acknowledged() {
+	if !p.isAcknowledged() {
 		return ariadne.Never
 	}
 	after := limitOf(limits, &p.Flow).Data
@@ -308,39 +308,39 @@ func (y *System) Awaits(n *NodeState, deaf bool, e *Effect) ariadne.Time {
 	return until
 }
 
-// awaitPeers does so for the connections of a node that it keeps alive, with only one peer if that
-// is not NoNode. It has heard of them up to time at. While one direction is whole, what the peer
-// sends counts as well as its answers to probes: there it is left out. Where the peer has no such
-// connection any more, and it does not end before, its next probe will tell.
-func (y *System) awaitPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) {
+// awaitEndsOfPeers does so for the connections of a node that it keeps alive, with only one peer if
+// that is not NoNode. It has heard of them up to time at. While one direction is whole, what the
+// peer sends counts as well as its answers to probes: there it is left out. Where the peer has no
+// such connection any more, and it does not end before, its next probe will tell.
+func (y *System) awaitEndsOfPeers(s *State, id, only ariadne.NodeID, at ariadne.Time) {
 	if s.Nodes[id].Limits == nil {
 		return
 	}
 	for _, l := range *s.Nodes[id].Limits {
 		peer, ok := y.names.owner[l.Flow.Dst.Addr()]
-		if !ok || l.Idle == 0 || s.deaf(id, peer) == 0 || only != ariadne.NoNode && peer != only {
+		if !ok || l.Idle == 0 || s.deafUntil(id, peer) == 0 || only != ariadne.NoNode && peer != only {
 			continue
 		}
 		since, gone := min(at, s.deafSince(id, peer)), s.Nodes[peer].Down.Off()
-		if i := s.awaits(flowOf(l.Flow), true); i >= 0 {
+		if i := s.indexOfLimit(flowOf(l.Flow), true); i >= 0 {
 			f := s.Flight[i]
-			if f.Expires() {
+			if f.IsLimit() {
 				continue
 			}
 			since, gone = f.Sent, true
-			s.land(i)
+			s.takeFromFlight(i)
 		}
 		m := ariadne.Message{From: id, To: id, Flow: expiryOf(l.Flow), Flags: ariadne.RST, Sent: since}
-		if end := since.Add(l.Idle); end < s.deaf(id, peer) {
-			s.awaitUntil(&m, max(end, at))
+		if end := since.Add(l.Idle); end < s.deafUntil(id, peer) {
+			s.awaitLimit(&m, max(end, at))
 		} else if gone {
-			y.probe(s, m, peer, &l)
+			y.sendProbe(s, m, peer, &l)
 		}
 	}
 }
 
-// awaitUntil puts it into flight.
-func (s *State) awaitUntil(m *ariadne.Message, t ariadne.Time) {
+// awaitLimit puts it into flight.
+func (s *State) awaitLimit(m *ariadne.Message, t ariadne.Time) {
 	s.Flight = append(s.Flight, Flying{Packet: NewPacket(m), Arrival: t, Head: true})
 	s.sum.Add(s.Flight[len(s.Flight)-1].hash())
 }
@@ -351,8 +351,8 @@ func (s *State) dropUnkept(id ariadne.NodeID) {
 		f := &s.Flight[i]
 		flow := f.Flow
 		flow.Proto = ariadne.TCP
-		if f.Flow.Proto == ariadne.Expiry && f.To == id && f.keepsAlive() && limitOf(s.Nodes[id].Limits, &flow).Idle == 0 {
-			s.land(i)
+		if f.Flow.Proto == ariadne.Expiry && f.To == id && f.isKeepAlive() && limitOf(s.Nodes[id].Limits, &flow).Idle == 0 {
+			s.takeFromFlight(i)
 		} else {
 			i++
 		}

@@ -17,15 +17,15 @@ const Join ariadne.ActionKind = 29
 // given in one piece when the last of it arrives, or later. Only what could arrive one after the
 // other does.
 func init() {
-	k := onMessages(Join, Kind{
+	k := messageFaultKind(Join, Kind{
 		Name: "join", Doc: "the arrival of what was sent on a connection in several steps, together", Fault: "Times at which what was sent on a TCP connection in several steps arrives together", Once: "joined messages",
 		Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
-			at := s.Nodes[e.Node].before(e.At)
+			at := s.Nodes[e.Node].clockBefore(e.At)
 			m := e.Packet.Message
 			m.Data = slices.Clone(m.Data)
-			i, last := int(e.flight), e.Varied.number()
-			for s.land(i); m.Seq < last; s.land(i) {
+			i, last := int(e.flight), e.Varied.splitPoint()
+			for s.takeFromFlight(i); m.Seq < last; s.takeFromFlight(i) {
 				for !s.Flight[i].SameFlow(e.Packet) {
 					i++
 				}
@@ -35,12 +35,12 @@ func init() {
 			m.Seq = e.Packet.Seq
 			return Input{Kind: ariadne.Deliver, Packet: NewPacket(&m), At: at}
 		},
-	}, func(f *Flying) bool { return f.joins() && len(f.Data) > 0 && f.Head })
+	}, func(f *Flying) bool { return f.mayJoin() && len(f.Data) > 0 && f.Head })
 	messages := k.Enabled
 	k.Enabled = func(y *System, s *State, c Clock, events []Event) []Event {
 		for _, e := range messages(y, s, c, nil) {
-			s.behind(&e, func(f *Flying) bool {
-				if f.Arrival > c.Horizon || !s.hears(f) {
+			s.eachBehind(&e, func(f *Flying) bool {
+				if f.Arrival > c.Horizon || !s.canHear(f) {
 					return false
 				}
 				if len(f.Data) > 0 || f.Flags&ariadne.FIN != 0 {
@@ -54,11 +54,11 @@ func init() {
 	}
 	pending := k.Pending
 	k.Pending = func(y *System, s *State, e *Event) (ok bool) {
-		if !pending(y, s, e) || !e.Packet.joins() {
+		if !pending(y, s, e) || !e.Packet.mayJoin() {
 			return false
 		}
-		s.behind(e, func(f *Flying) bool {
-			if ok = f.Seq == e.Varied.number(); ok {
+		s.eachBehind(e, func(f *Flying) bool {
+			if ok = f.Seq == e.Varied.splitPoint(); ok {
 				e.At = f.Arrival
 			}
 			return !ok
@@ -68,7 +68,7 @@ func init() {
 	footprint := k.Footprint
 	k.Footprint = func(y *System, e *Event, f Footprint) Footprint {
 		f = footprint(y, e, f)
-		f.Last = e.Varied.number()
+		f.Last = e.Varied.splitPoint()
 		return f
 	}
 	k.Format = func(n Names, a ariadne.Action) string { return formatDelivery(n, a) + upTo + a.What }
@@ -90,29 +90,29 @@ func init() {
 // upTo stands before the number of the last message of those that arrive together.
 const upTo = " to #"
 
-// joins reports whether a message may arrive together with others of its connection.
-func (p *Packet) joins() bool {
+// mayJoin reports whether a message may arrive together with others of its connection.
+func (p *Packet) mayJoin() bool {
 	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.RST) == 0
 }
 
-// behind calls f with what may arrive together with the message of e, in order, until it says
+// eachBehind calls f with what may arrive together with the message of e, in order, until it says
 // false.
-func (s *State) behind(e *Event, f func(*Flying) bool) {
+func (s *State) eachBehind(e *Event, f func(*Flying) bool) {
 	for i := int(e.flight) + 1; i < len(s.Flight); i++ {
 		g := &s.Flight[i]
-		if g.To == e.Node && g.SameFlow(e.Packet) && (!g.joins() || !f(g)) {
+		if g.To == e.Node && g.SameFlow(e.Packet) && (!g.mayJoin() || !f(g)) {
 			return
 		}
 	}
 }
 
-// Takes reports whether a message arrives with the event.
-func (e *Event) Takes(p *Packet) bool {
+// Delivers reports whether a message arrives with the event.
+func (e *Event) Delivers(p *Packet) bool {
 	switch {
 	case e.Packet == nil || p == e.Packet:
 		return p == e.Packet
 	case p.To != e.Node || !p.SameFlow(e.Packet):
 		return false
 	}
-	return p.Seq == e.Packet.Seq || e.Kind == Join && e.Packet.Seq < p.Seq && p.Seq <= e.Varied.number()
+	return p.Seq == e.Packet.Seq || e.Kind == Join && e.Packet.Seq < p.Seq && p.Seq <= e.Varied.splitPoint()
 }

@@ -14,12 +14,12 @@ const Kill ariadne.ActionKind = 21
 // node goes on: its kernel closes what only that process had open, and others of its processes
 // find it dead. Which there are the node says (ariadne.Output.Processes).
 func init() {
-	k := onNodes(Kill, "", Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone", Once: "a killed process", Within: true})
+	k := nodeFaultKind(Kill, "", Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone", Once: "a killed process", Within: true})
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
-		now := y.now(s)
+		now := y.untimedNow(s)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) || !y.may(s, Kill, ariadne.NodeID(i)) {
+			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) || !y.isAfterOf(s, Kill, ariadne.NodeID(i)) {
 				continue
 			}
 			for _, how := range n.Processes.all {
@@ -42,14 +42,14 @@ type Processes struct {
 	hash hash.Hash // of their names
 }
 
-// kills are the ways to kill one of some processes, or nil when there is none to tell.
-func kills(processes *[]string) *Processes {
+// newProcesses are the ways to kill one of some processes, or nil when there is none to tell.
+func newProcesses(processes *[]string) *Processes {
 	if processes == nil {
 		return nil
 	}
 	p := &Processes{}
 	for _, name := range *processes {
-		p.all = append(p.all, befalling(ariadne.Kill{Process: name}))
+		p.all = append(p.all, variedByFault(ariadne.Kill{Process: name}))
 		p.hash = p.hash.Plus(hash.OfText(name))
 	}
 	return p
@@ -65,9 +65,9 @@ func (p *Processes) Names() (names []string) {
 	return names
 }
 
-// part is what processes are in a global state's hash. A state that is named by its content does
-// not tell which they are.
-func (p *Processes) part(id ariadne.NodeID) hash.Hash {
+// hashPart is what processes are in a global state's hash. A state that is named by its content
+// does not tell which they are.
+func (p *Processes) hashPart(id ariadne.NodeID) hash.Hash {
 	if p == nil || len(p.all) == 0 {
 		return hash.Hash{}
 	}
@@ -77,7 +77,7 @@ func (p *Processes) part(id ariadne.NodeID) hash.Hash {
 // setProcesses enters which processes of a node may be killed.
 func (s *State) setProcesses(id ariadne.NodeID, p *Processes) {
 	n := &s.Nodes[id]
-	s.sum.Sub(n.Processes.part(id))
+	s.sum.Sub(n.Processes.hashPart(id))
 	n.Processes = p
-	s.sum.Add(p.part(id))
+	s.sum.Add(p.hashPart(id))
 }

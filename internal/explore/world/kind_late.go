@@ -63,9 +63,9 @@ func LateBy(a ariadne.Action) ariadne.Time {
 	return ariadne.Time(late)
 }
 
-// Later is the event by which the message of a delivery arrives at a later time. Not ok: it may
-// not, since something else comes first, or delays what may not be delayed.
-func (y *System) Later(s *State, e *Event, at ariadne.Time) (later Event, ok bool) {
+// LaterDelivery is the event by which the message of a delivery arrives at a later time. Not ok: it
+// may not, since something else comes first, or delays what may not be delayed.
+func (y *System) LaterDelivery(s *State, e *Event, at ariadne.Time) (later Event, ok bool) {
 	c, n := y.clock(s), &s.Nodes[e.Node]
 	if at <= max(e.At, n.Clock) || at > c.Horizon || at >= c.Start || at >= n.Timer() || !y.mayHoldBack(s, at, false) {
 		return later, false
@@ -78,18 +78,18 @@ func (y *System) Later(s *State, e *Event, at ariadne.Time) (later Event, ok boo
 
 // MayBeLater reports whether there is any later time at which the message of a delivery may arrive.
 func (y *System) MayBeLater(s *State, e *Event) bool {
-	_, ok := y.Later(s, e, max(e.At, s.Nodes[e.Node].Clock)+1)
+	_, ok := y.LaterDelivery(s, e, max(e.At, s.Nodes[e.Node].Clock)+1)
 	return ok
 }
 
-// LaterAs is the event of an action by which the message of a delivery arrives later, whether or
-// not it is known that its node does something else with it then.
-func (y *System) LaterAs(s *State, e *Event, a ariadne.Action) (later Event, ok bool) {
+// LaterDeliveryAs is the event of an action by which the message of a delivery arrives later,
+// whether or not it is known that its node does something else with it then.
+func (y *System) LaterDeliveryAs(s *State, e *Event, a ariadne.Action) (later Event, ok bool) {
 	late, err := time.ParseDuration(a.What)
 	if a.Kind != Late || e.Kind != ariadne.ActDeliver || err != nil {
 		return later, false
 	}
-	if later, ok = y.Later(s, e, e.At.Add(late)); ok {
+	if later, ok = y.LaterDelivery(s, e, e.At.Add(late)); ok {
 		ok = later.Action() == a
 	}
 	return later, ok
@@ -103,6 +103,6 @@ func Insert(events []Event, more ...Event) []Event {
 	}
 	rest := append([]Event(nil), events[aside:]...)
 	events = append(events[:aside], more...)
-	sort(events)
+	sortEvents(events)
 	return append(events, rest...)
 }

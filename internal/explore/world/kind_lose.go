@@ -9,11 +9,11 @@ const Lose ariadne.ActionKind = 16
 // This event takes it out of flight. When on its way that happens is no matter, so it may happen
 // where the message could arrive, and nowhere else.
 func init() {
-	register(Lose, onMessages(Lose, Kind{
+	register(Lose, messageFaultKind(Lose, Kind{
 		Name: "lose", Doc: "the loss of a datagram or SYN", Fault: "Datagrams and requests for TCP connections (SYN) that are lost", Once: "a lost message", Untimed: true, World: true,
 		Take: func(_ *System, s *State, e *Event) Input {
-			s.land(int(e.flight))
-			return Input{At: s.Nodes[e.Node].before(e.At)}
+			s.takeFromFlight(int(e.flight))
+			return Input{At: s.Nodes[e.Node].clockBefore(e.At)}
 		},
-	}, func(f *Flying) bool { return isDatagram(f) || f.Packet.opens() && f.Head }))
+	}, func(f *Flying) bool { return isDatagram(f) || f.Packet.isOpening() && f.Head }))
 }

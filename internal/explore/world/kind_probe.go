@@ -15,7 +15,7 @@ func init() {
 		Enabled: func(_ *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.Probes() && f.Arrival <= c.Horizon && s.hears(f) && s.silence(f.To, f.From) == 0 {
+				if f.IsProbe() && f.Arrival <= c.Horizon && s.canHear(f) && s.silentUntil(f.To, f.From) == 0 {
 					events = append(events, Event{At: f.Arrival, Kind: Probe, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
@@ -37,19 +37,19 @@ func init() {
 // leaveHalfOpen: a node has given a connection up, and the peer does not know.
 func (y *System) leaveHalfOpen(s *State, id ariadne.NodeID, flow *ariadne.Flow) {
 	peer, ok := y.names.owner[flow.Dst.Addr()]
-	if !ok || s.silence(peer, id) == 0 {
+	if !ok || s.silentUntil(peer, id) == 0 {
 		return
 	}
 	back := ariadne.Flow{Proto: ariadne.TCP, Src: flow.Dst, Dst: flow.Src, Epoch: flow.Epoch}
 	l := limitOf(s.Nodes[peer].Limits, &back)
-	if l.Idle > 0 && s.awaits(flowOf(back), true) < 0 {
-		y.probe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.deafSince(peer, id)}, id, &l)
+	if l.Idle > 0 && s.indexOfLimit(flowOf(back), true) < 0 {
+		y.sendProbe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.deafSince(peer, id)}, id, &l)
 	}
 }
 
-// probe puts into flight what comes of the first probe of a connection that gets through.
-func (y *System) probe(s *State, m ariadne.Message, peer ariadne.NodeID, l *ariadne.Limit) {
-	until := s.silence(m.To, peer)
+// sendProbe puts into flight what comes of the first probe of a connection that gets through.
+func (y *System) sendProbe(s *State, m ariadne.Message, peer ariadne.NodeID, l *ariadne.Limit) {
+	until := s.silentUntil(m.To, peer)
 	if until == ariadne.Never {
 		return
 	}
@@ -59,5 +59,5 @@ func (y *System) probe(s *State, m ariadne.Message, peer ariadne.NodeID, l *aria
 		next += (late + every - 1) / every * every
 	}
 	m.From, m.Flags = peer, m.Flags|ariadne.ACK
-	s.awaitUntil(&m, max(next, until).Add(2*y.rules.Latency))
+	s.awaitLimit(&m, max(next, until).Add(2*y.rules.Latency))
 }

@@ -10,14 +10,14 @@ const Refuse ariadne.ActionKind = 22
 // between has its address. Only the first SYN of a connection is refused: a later one may have been
 // answered already.
 func init() {
-	register(Refuse, onMessages(Refuse, Kind{
+	register(Refuse, messageFaultKind(Refuse, Kind{
 		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses", Once: "a refused connection", Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags |= ariadne.MID
-			at := s.Nodes[e.Node].before(e.At)
-			s.land(int(e.flight))
+			at := s.Nodes[e.Node].clockBefore(e.At)
+			s.takeFromFlight(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: NewPacket(&m), At: at}
 		},
-	}, func(f *Flying) bool { return f.Packet.opens() && f.Seq == 1 && f.Head }))
+	}, func(f *Flying) bool { return f.Packet.isOpening() && f.Seq == 1 && f.Head }))
 }

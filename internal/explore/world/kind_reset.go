@@ -11,13 +11,13 @@ const Reset ariadne.ActionKind = 17
 // gets the RST in its place. It sends the sender the other one itself, for whoever is between has
 // the receiver's address and number there.
 func init() {
-	register(Reset, onMessages(Reset, Kind{
+	register(Reset, messageFaultKind(Reset, Kind{
 		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Once: "a reset connection", Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags, m.Window, m.Data = ariadne.RST|ariadne.MID, 0, nil
-			at := s.Nodes[e.Node].before(e.At)
-			s.land(int(e.flight))
+			at := s.Nodes[e.Node].clockBefore(e.At)
+			s.takeFromFlight(int(e.flight))
 			return Input{Kind: ariadne.Deliver, Packet: NewPacket(&m), At: at}
 		},
 	}, func(f *Flying) bool {

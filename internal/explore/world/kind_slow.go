@@ -20,7 +20,7 @@ const maxLate = time.Minute
 // What carries nothing is as fast as ever, as where it goes first: acknowledgements and
 // answers to probes. So keep-alive finds no silence.
 func init() {
-	register(Slow, slows(Slow, Kind{
+	register(Slow, slowKind(Slow, Kind{
 		Name: "slow", Doc: "a part of the network that becomes slow", Fault: "Times at which a part of the network is slow", Once: "a slow network",
 		Network: &Network{
 			Groups:     EachAlone,
@@ -51,8 +51,8 @@ func init() {
 	}))
 }
 
-// ahead is when what is before a message in flight on its connection arrives, or 0.
-func (s *State) ahead(i int) ariadne.Time {
+// arrivalAhead is when what is before a message in flight on its connection arrives, or 0.
+func (s *State) arrivalAhead(i int) ariadne.Time {
 	f := &s.Flight[i]
 	for j := i - 1; j >= 0 && !f.Head; j-- {
 		if g := &s.Flight[j]; g.To == f.To && g.SameFlow(f.Packet) {
@@ -62,23 +62,23 @@ func (s *State) ahead(i int) ariadne.Time {
 	return 0
 }
 
-// slowed is when a message arrives that was sent at time sent and would arrive at time t if no part
-// of the network were slow.
-func (y *System) slowed(s *State, p *Packet, sent, t ariadne.Time) ariadne.Time {
+// slowedArrival is when a message arrives that was sent at time sent and would arrive at time t if
+// no part of the network were slow.
+func (y *System) slowedArrival(s *State, p *Packet, sent, t ariadne.Time) ariadne.Time {
 	by := time.Duration(0)
 	for i := range s.Slow {
 		if w := &s.Slow[i]; sent < w.Until && w.Blocks(p.From, p.To) {
-			by += w.late(p)
+			by += w.lateness(p)
 		}
 	}
 	if by == 0 {
 		return t
 	}
-	return y.late(s, p, t, by)
+	return y.laterArrival(s, p, t, by)
 }
 
-// late is when a message arrives that is to be so much later than at time t.
-func (y *System) late(s *State, p *Packet, t ariadne.Time, by time.Duration) ariadne.Time {
+// laterArrival is when a message arrives that is to be so much later than at time t.
+func (y *System) laterArrival(s *State, p *Packet, t ariadne.Time, by time.Duration) ariadne.Time {
 	by = min(by, max(0, maxLate-time.Duration(t-p.Sent)))
 	last := y.givesUp(s.Nodes[p.From].Limits, p)
 	if last != ariadne.Never {
@@ -87,18 +87,18 @@ func (y *System) late(s *State, p *Packet, t ariadne.Time, by time.Duration) ari
 	return max(t, min(t.Add(by), last))
 }
 
-// quicken forgets what is slow no more, whoever sends next.
-func (s *State) quicken() {
+// dropPastSlowness forgets what is slow no more, whoever sends next.
+func (s *State) dropPastSlowness() {
 	for i := 0; i < len(s.Slow); {
 		w := s.Slow[i]
 		stands := false
 		for id := range s.Nodes {
-			stands = stands || s.Nodes[id].Clock < w.Until && w.sends(ariadne.NodeID(id))
+			stands = stands || s.Nodes[id].Clock < w.Until && w.isAbout(ariadne.NodeID(id))
 		}
 		if stands {
 			i++
 			continue
 		}
-		s.Slow = s.ends(s.Slow, i)
+		s.Slow = s.removeStanding(s.Slow, i)
 	}
 }

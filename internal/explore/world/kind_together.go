@@ -17,18 +17,18 @@ const (
 	StopToo  ariadne.ActionKind = 31
 )
 
-// Several nodes may go down at one blow: a rack, a room, programs of one bug. It befalls one of
+// Several nodes may go down at one blow: a rack, a room, programs of one bug. It hits one of
 // them first, between two of its steps or within one, and costs what that costs. The others go down
 // next, each in an event of its own, so what is left on its disks is chosen for each. Nothing else
 // happens in between, at whatever time it is.
 func init() {
-	register(Together, too(Together, Power, "a machine that loses power with another"))
-	register(CrashToo, too(CrashToo, Crash, "a node whose programs are killed with another's"))
-	register(StopToo, too(StopToo, Stop, "a machine that stops with another"))
+	register(Together, togetherKind(Together, Power, "a machine that loses power with another"))
+	register(CrashToo, togetherKind(CrashToo, Crash, "a node whose programs are killed with another's"))
+	register(StopToo, togetherKind(StopToo, Stop, "a machine that stops with another"))
 }
 
-// too is the kind of number by which nodes go down with one that a fault of a kind hits.
-func too(number, by ariadne.ActionKind, doc string) Kind {
+// togetherKind is the kind of number by which nodes go down with one that a fault of a kind hits.
+func togetherKind(number, by ariadne.ActionKind, doc string) Kind {
 	falls := func(n *NodeState) bool {
 		if n.Falls == nil {
 			return false
@@ -52,7 +52,7 @@ func too(number, by ariadne.ActionKind, doc string) Kind {
 			return falls(n)
 		},
 		Take: func(_ *System, s *State, e *Event) Input {
-			s.fall(e.Node, nil, 0)
+			s.enterFall(e.Node, nil, 0)
 			return Input{Kind: ariadne.Fault, At: e.At, Varied: e.Varied}
 		},
 		Footprint: func(_ *System, _ *Event, f Footprint) Footprint {
@@ -71,7 +71,7 @@ func too(number, by ariadne.ActionKind, doc string) Kind {
 }
 
 // OutagesTogether are the faults that take all nodes of a group down in one way, for one of these
-// times each, by whichever of them they befall. names are those of all nodes.
+// times each, by whichever of them they hit. names are those of all nodes.
 func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string, lengths ...time.Duration) (all []NodeFaults) {
 	for _, first := range group {
 		var others []string
@@ -89,12 +89,12 @@ func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string, 
 	return all
 }
 
-// fallsWith reports whether a fault of a kind that befalls several nodes would take a node down.
+// fallsWith reports whether a fault of a kind that hits several nodes would take a node down.
 func (s *State) fallsWith(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 	return s.mayFall(id, kind) && !s.Nodes[id].Spared
 }
 
-// HitsSeveral reports whether there is a budget left for faults that befall several nodes at one
+// HitsSeveral reports whether there is a budget left for faults that hit several nodes at one
 // blow: those that can be hit.
 func (y *System) HitsSeveral(s *State) bool {
 	for _, k := range []ariadne.ActionKind{Crash, Stop, Power} {
@@ -105,19 +105,19 @@ func (y *System) HitsSeveral(s *State) bool {
 	return false
 }
 
-// leads reports whether a fault that may befall a node in s is not the same as another: of nodes
-// that go down together, the first that is up stands for all, if there is another.
-func (y *System) leads(s *State, e *Event) bool {
+// isFirstOfGroup reports whether a fault that may hit a node in s is not the same as another: of
+// nodes that go down together, the first that is up stands for all, if there is another.
+func (y *System) isFirstOfGroup(s *State, e *Event) bool {
 	f := e.Varied.outage()
 	if f.With == "" {
 		return true
 	}
-	with := slices.DeleteFunc(y.named(f.With), func(id ariadne.NodeID) bool { return !s.fallsWith(id, e.Kind) })
+	with := slices.DeleteFunc(y.nodesNamed(f.With), func(id ariadne.NodeID) bool { return !s.fallsWith(id, e.Kind) })
 	return len(with) > 0 && slices.Min(with) > e.Node
 }
 
-// named are the nodes of some names, joined by plus signs.
-func (y *System) named(names string) (all []ariadne.NodeID) {
+// nodesNamed are the nodes of some names, joined by plus signs.
+func (y *System) nodesNamed(names string) (all []ariadne.NodeID) {
 	for _, name := range strings.Split(names, "+") {
 		if id, err := y.names.parseNode(name); err == nil {
 			all = append(all, id)
@@ -126,27 +126,27 @@ func (y *System) named(names string) (all []ariadne.NodeID) {
 	return all
 }
 
-// fallWith has the nodes go down that do with another, at time at.
-func (y *System) fallWith(s *State, f *ariadne.Outage, at ariadne.Time) {
+// takeDownOthers has the nodes go down that do with another, at time at.
+func (y *System) takeDownOthers(s *State, f *ariadne.Outage, at ariadne.Time) {
 	alone := ariadne.Outage{Down: f.Down, For: f.For}
 	kind, _ := KindNamed(f.Kind())
-	for _, id := range y.named(f.With) {
+	for _, id := range y.nodesNamed(f.With) {
 		if s.fallsWith(id, kind) {
-			s.fall(id, befalling(alone), y.rules.OnGrid(at))
+			s.enterFall(id, variedByFault(alone), y.rules.OnGrid(at))
 		}
 	}
 }
 
-// fall enters that a node is to go down at time at, or with nil that it has.
-func (s *State) fall(id ariadne.NodeID, by *Varied, at ariadne.Time) {
+// enterFall enters that a node is to go down at time at, or with nil that it has.
+func (s *State) enterFall(id ariadne.NodeID, by *Varied, at ariadne.Time) {
 	n := &s.Nodes[id]
-	s.sum.Sub(n.fallHash(id))
+	s.sum.Sub(n.hashFall(id))
 	n.Falls, n.FallsAt = by, at
-	s.sum.Add(n.fallHash(id))
+	s.sum.Add(n.hashFall(id))
 }
 
-// fallHash is the part of a global state's hash of what a node is about to lose.
-func (n *NodeState) fallHash(id ariadne.NodeID) hash.Hash {
+// hashFall is the part of a global state's hash of what a node is about to lose.
+func (n *NodeState) hashFall(id ariadne.NodeID) hash.Hash {
 	if n.Falls == nil {
 		return hash.Hash{}
 	}

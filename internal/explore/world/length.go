@@ -22,7 +22,7 @@ func (y *System) Lengthened(e *Event) (all []Event) {
 		return nil
 	}
 	for _, length := range y.rules.Seldom[k] {
-		all = append(all, e.Lasting(length))
+		all = append(all, e.WithLength(length))
 	}
 	return all
 }
@@ -34,9 +34,9 @@ func (y *System) Lasts(e *Event) bool {
 	return ok && slices.Contains(y.rules.Seldom[k], o.For)
 }
 
-// LengthOf is the place in some events of one that is another but for how long its fault lasts,
-// or -1.
-func (e *Event) LengthOf(among []Event) int {
+// IndexOfLength is the place in some events of one that is another but for how long its fault
+// lasts, or -1.
+func (e *Event) IndexOfLength(among []Event) int {
 	f, _, ok := e.lastOutage()
 	if !ok {
 		return -1
@@ -45,7 +45,7 @@ func (e *Event) LengthOf(among []Event) int {
 		if _, _, ok := g.lastOutage(); !ok {
 			return false
 		}
-		as := g.Lasting(f.For)
+		as := g.WithLength(f.For)
 		return as.SameAction(e)
 	})
 }
@@ -60,9 +60,9 @@ func (e *Event) lastOutage() (o ariadne.Outage, k ariadne.ActionKind, ok bool) {
 	return e.Varied.last, k, ok
 }
 
-// Lasting is the event with its fault, or that of the last choice of its variation, for another
+// WithLength is the event with its fault, or that of the last choice of its variation, for another
 // length.
-func (e *Event) Lasting(length time.Duration) Event {
+func (e *Event) WithLength(length time.Duration) Event {
 	o, _, _ := e.lastOutage()
 	o.For = length
 	to, how := *e, *e.Varied
@@ -81,9 +81,9 @@ func (e *Event) Lasting(length time.Duration) Event {
 	return to
 }
 
-// For is how long the event's fault takes its node down, or that of the last choice of its
+// OutageLength is how long the event's fault takes its node down, or that of the last choice of its
 // variation.
-func (e *Event) For() time.Duration {
+func (e *Event) OutageLength() time.Duration {
 	o, _, _ := e.lastOutage()
 	return o.For
 }
@@ -95,8 +95,8 @@ func (y *System) LastsSeldom(a ariadne.Action) bool {
 	return ok && slices.Contains(y.rules.Seldom[a.Kind], o.For)
 }
 
-// LastingAs is the event for as long as the fault of an action lasts.
-func (e *Event) LastingAs(a ariadne.Action) Event {
+// WithLengthOf is the event for as long as the fault of an action lasts.
+func (e *Event) WithLengthOf(a ariadne.Action) Event {
 	f, _ := ariadne.ParseNodeFault(kinds[a.Kind].Name + ":" + a.What)
-	return e.Lasting(ariadne.OutageOf(f).For)
+	return e.WithLength(ariadne.OutageOf(f).For)
 }

@@ -12,7 +12,7 @@ import (
 // is reached is another one when the field is of what is left of the node, and else the same.
 func TestNamesHaveAllThatIsLeft(t *testing.T) {
 	y := NewSystem(Rules{}, []Node{{Name: "n1"}})
-	name := func(o *ariadne.Output) ariadne.Digest { return y.Reached(0, ariadne.Digest{}, Input{}, o) }
+	name := func(o *ariadne.Output) ariadne.Digest { return y.NameReached(0, ariadne.Digest{}, Input{}, o) }
 	full := func() *ariadne.Output {
 		o := &ariadne.Output{}
 		set(reflect.ValueOf(o).Elem(), 1)

@@ -109,7 +109,7 @@ func (n Names) parse(name string) (ariadne.Action, error) {
 	a, err := kinds[kind].Parse(n, rest)
 	if err == nil {
 		e := Event{Kind: a.Kind}
-		e, err = e.With(ariadne.Variation(vary))
+		e, err = e.VariedAs(ariadne.Variation(vary))
 		a.Vary = e.Varied.Variation()
 	}
 	return a, err

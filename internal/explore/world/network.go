@@ -8,7 +8,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Network is what there is to say of a kind of fault that befalls the network. A spec says between
+// Network is what there is to say of a kind of fault that hits the network. A spec says between
 // whom, for how long and how much; what is said by default, and what the fields are for, is here.
 type Network struct {
 	// Groups are the groups of nodes each of which it lies between and all others, by default.
@@ -55,23 +55,23 @@ func EachAloneOrTwo(nodes []ariadne.NodeID) (groups [][]ariadne.NodeID) {
 	return groups
 }
 
-// onNetwork completes a kind of faults that befall the network.
-func onNetwork(number ariadne.ActionKind, k Kind) Kind {
+// networkFaultKind completes a kind of faults that hit the network.
+func networkFaultKind(number ariadne.ActionKind, k Kind) Kind {
 	k.Untimed, k.World = true, true
 	k.Format, k.Parse = formatNetwork, parseNetwork(number, number)
 	return k
 }
 
-// slows completes a kind of faults of the network by which messages arrive later, as its amount has
-// it: what is under way, and what is sent until it is over.
+// slowKind completes a kind of faults of the network by which messages arrive later, as its amount
+// has it: what is under way, and what is sent until it is over.
 //
 // That is no event, since it is told by when a message was sent. A connection keeps its order, so
 // what is sent on it later may wait; a datagram overtakes. No message is so late that its sender
 // would have given up for want of an acknowledgement.
-func slows(number ariadne.ActionKind, k Kind) Kind {
+func slowKind(number ariadne.ActionKind, k Kind) Kind {
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event { return y.parting(s, number, events) }
 	k.Pending = func(y *System, s *State, e *Event) bool {
-		e.At = y.now(s)
+		e.At = y.untimedNow(s)
 		return true
 	}
 	k.Take = func(y *System, s *State, e *Event) Input {
@@ -79,19 +79,19 @@ func slows(number ariadne.ActionKind, k Kind) Kind {
 		for i := range s.Flight {
 			if f := &s.Flight[i]; p.Blocks(f.From, f.To) && f.Flow.Proto != ariadne.Expiry {
 				s.sum.Sub(f.hash())
-				f.Arrival = max(y.late(s, f.Packet, f.Arrival, p.late(f.Packet)), s.ahead(i))
+				f.Arrival = max(y.laterArrival(s, f.Packet, f.Arrival, p.lateness(f.Packet)), s.arrivalAhead(i))
 				s.sum.Add(f.hash())
 			}
 		}
-		s.Slow = s.stands(s.Slow, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
-		s.quicken()
+		s.Slow = s.insertStanding(s.Slow, Standing{p, e.At, y.rules.endOf(e.At, p.For)})
+		s.dropPastSlowness()
 		return Input{At: e.At, Varied: e.Varied}
 	}
 	k.Footprint = func(y *System, e *Event, f Footprint) Footprint {
 		f.Present, f.Slack, f.Partition = true, unlimited, e.Varied.partition
 		return f
 	}
-	return onNetwork(number, k)
+	return networkFaultKind(number, k)
 }
 
 // Slows reports whether by its events messages arrive later.
@@ -105,8 +105,10 @@ func (r *Rules) Slows() bool {
 // slowing are the kinds by which messages arrive later.
 var slowing []ariadne.ActionKind
 
-// late is how much later a message arrives while it stands.
-func (p *Partition) late(m *Packet) time.Duration { return kinds[p.kind].Network.Amount.Late(m, p.By) }
+// lateness is how much later a message arrives while it stands.
+func (p *Partition) lateness(m *Packet) time.Duration {
+	return kinds[p.kind].Network.Amount.Late(m, p.By)
+}
 
 // SlowsBetween stands for between whom an event makes messages how late, with who takes each node's
 // place; ok: it does.

@@ -37,7 +37,7 @@ func TestSlow(t *testing.T) {
 			one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 			for _, length := range []time.Duration{3 * ms, 9 * ms, ariadne.Ever} {
 				for _, by := range []time.Duration{8 * ms, 8 * time.Second, 59 * time.Second} {
-					r.Partitions = append(r.Partitions, world.NewPartition("n1|n2", one, other, false, length).Late(by), world.NewPartition("n2>n1", other, one, true, length).Late(by))
+					r.Partitions = append(r.Partitions, world.NewPartition("n1|n2", one, other, false, length).WithLateness(by), world.NewPartition("n2>n1", other, one, true, length).WithLateness(by))
 				}
 			}
 			w := worldtest.Of(r, &sendsLater{after: c.later, limit: c.limit}, worldtest.Pong{})

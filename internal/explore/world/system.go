@@ -15,7 +15,7 @@ type System struct {
 	initial []Named // local states, by node
 	rules   Rules
 	names   Names
-	// onNodes are the faults that befall nodes, by kind, but for their time.
+	// onNodes are the faults that hit nodes, by kind, but for their time.
 	onNodes    [MaxKinds][]Event
 	partitions []Event // likewise
 	// The kinds that have events here, in order: for those of which there is no budget no state is
@@ -111,7 +111,7 @@ type State struct {
 }
 
 // NodeState is what the world knows of one node. What does not follow from the node's history or
-// local state is in Due.Node too.
+// local state is in Due.HashNode too.
 type NodeState struct {
 	Started bool         // the machine runs
 	Down    ariadne.Down // what a fault has done to it since its commands were run last
@@ -133,7 +133,7 @@ type NodeState struct {
 	// Awake, when it is not 0: a fault has paused the node until then, and nothing has happened to
 	// it that is later. Told is when it was given something last, before that.
 	Awake, Told ariadne.Time
-	// Falls, when not nil, is the loss of power that befalls the node next, at FallsAt or, when its
+	// Falls, when not nil, is the loss of power that hits the node next, at FallsAt or, when its
 	// clock is later, by that.
 	Falls   *Varied
 	FallsAt ariadne.Time
@@ -149,8 +149,8 @@ type Flying struct {
 	Head    bool // no earlier message of its TCP direction is in flight
 }
 
-// First is the state in which nothing is switched on yet.
-func (y *System) First() State {
+// FirstState is the state in which nothing is switched on yet.
+func (y *System) FirstState() State {
 	s := State{Delays: y.rules.Delays, Faults: y.rules.Faults}
 	for i, n := range y.nodes {
 		start := n.Start
@@ -203,7 +203,7 @@ func (in Input) Input() ariadne.Input {
 func InputOf(given *ariadne.Input) Input {
 	in := Input{Kind: given.Kind, At: given.At, Varied: VariedBy(given.Vary)}
 	if given.Fault != nil {
-		in.Varied = befalling(given.Fault).by(given.Vary)
+		in.Varied = variedByFault(given.Fault).withVariation(given.Vary)
 	}
 	if given.Message != nil {
 		in.Packet = NewPacket(given.Message)
@@ -220,7 +220,7 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 		a.Kind = ariadne.ActStart
 	case ariadne.Deliver:
 		a.Kind, a.Flow, a.Seq = ArrivalKind(in.Packet.Flow.Proto), in.Packet.Flow, in.Packet.Seq
-		if in.Packet.Probes() {
+		if in.Packet.IsProbe() {
 			a.Kind = Probe
 		}
 	case ariadne.Fire:
@@ -232,36 +232,36 @@ func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 	return a
 }
 
-// Take turns an enabled event into the input that it means and takes that input
+// TakeInput turns an enabled event into the input that it means and takes that input
 // out of what is pending.
-func (y *System) Take(s *State, e *Event) Input {
+func (y *System) TakeInput(s *State, e *Event) Input {
 	if y.faulty && e.IsFault() {
-		s.pay(e.Costs())
+		s.payCosts(e.Costs())
 	}
 	in := kinds[e.Kind].Take(y, s, e)
 	if in.Varied = e.Varied; kinds[e.Kind].Alike {
 		in.Varied = e.Varied.unnamed()
 	}
 	if y.faulty && !kinds[e.Kind].World {
-		s.given(e.Node, &in)
+		s.enterInput(e.Node, &in)
 	}
 	s.Steps++
 	s.Now = max(s.Now, in.At)
 	return in
 }
 
-// before is what the node's clock shows when a message arrives at t, before its next
+// clockBefore is what the node's clock shows when a message arrives at t, before its next
 // timer has fired. If that is due by then the clock is slow, as it may be: it has not
 // come to the deadline.
-func (n *NodeState) before(t ariadne.Time) ariadne.Time {
+func (n *NodeState) clockBefore(t ariadne.Time) ariadne.Time {
 	if d := n.Timer(); d <= t {
 		return max(n.Clock, d-1)
 	}
 	return t
 }
 
-// land takes a message out of flight; the next of its connection is the head.
-func (s *State) land(i int) {
+// takeFromFlight takes a message out of flight; the next of its connection is the head.
+func (s *State) takeFromFlight(i int) {
 	f := &s.Flight[i]
 	s.sum.Sub(f.hash())
 	p := f.Packet
@@ -279,7 +279,7 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 	cost, _ := s.heldBack(t, ends)
 	s.Delays -= cost
 	for i := range s.Flight {
-		if f := &s.Flight[i]; s.passes(f, t, ends) {
+		if f := &s.Flight[i]; s.holdsBack(f, t, ends) {
 			s.sum.Sub(f.hash())
 			f.Arrival, f.Due, f.Delayed = t, f.due(), true
 			s.sum.Add(f.hash())
@@ -293,7 +293,7 @@ func (s *State) delayUntil(t ariadne.Time, ends bool) {
 func (s *State) heldBack(t ariadne.Time, ends bool) (cost int, late ariadne.Time) {
 	for i := range s.Flight {
 		f := &s.Flight[i]
-		if f.Arrival > t || !s.passes(f, t, ends) {
+		if f.Arrival > t || !s.holdsBack(f, t, ends) {
 			continue
 		}
 		if f.Head && !f.Delayed {
@@ -332,10 +332,10 @@ func (s *State) Lateness(e *Event) ariadne.Time {
 	return late
 }
 
-// passes reports whether what happens at t holds a message back. A connection's end (ends) does not
-// hold back others at the same time.
-func (s *State) passes(f *Flying, t ariadne.Time, ends bool) bool {
-	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.blocks(f.From, f.To) && !(f.Probes() && s.silence(f.To, f.From) > 0)
+// holdsBack reports whether what happens at t holds a message back. A connection's end (ends) does
+// not hold back others at the same time.
+func (s *State) holdsBack(f *Flying, t ariadne.Time, ends bool) bool {
+	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.blocks(f.From, f.To) && !(f.IsProbe() && s.silentUntil(f.To, f.From) > 0)
 }
 
 // Effect is what a node did in a step, as the world sees it. It is a function of
@@ -359,7 +359,7 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: kills(out.Processes), Said: y.says(id, out)}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: newProcesses(out.Processes), Said: y.linesSaid(id, out)}
 	if f := in.Varied.outage(); f.With != "" {
 		e.With = &f
 	}
@@ -379,11 +379,11 @@ func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ar
 		m := &out.Messages[i]
 		switch {
 		case m.From != id:
-			return e, fmt.Errorf("it sent a message as node %d: %s", m.From, describe(m))
+			return e, fmt.Errorf("it sent a message as node %d: %s", m.From, describeMessage(m))
 		case (m.To == id) != m.Flow.Proto.Own() || m.To < 0 || int(m.To) >= len(y.nodes):
-			return e, fmt.Errorf("it sent a message to node %d: %s", m.To, describe(m))
+			return e, fmt.Errorf("it sent a message to node %d: %s", m.To, describeMessage(m))
 		case m.Sent < in.At || m.Sent > out.Clock:
-			return e, fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, in.At, out.Clock, describe(m))
+			return e, fmt.Errorf("it sent a message at %v, outside its step from %v to %v: %s", m.Sent, in.At, out.Clock, describeMessage(m))
 		}
 		e.Packets = append(e.Packets, NewPacket(m))
 	}
@@ -398,7 +398,7 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		n.Limits = e.Limits
 	}
 	for _, p := range e.Packets {
-		if err := y.send(s, p, at); err != nil {
+		if err := y.sendPacket(s, p, at); err != nil {
 			return err
 		}
 	}
@@ -419,14 +419,14 @@ func (y *System) Absorb(s *State, id ariadne.NodeID, at ariadne.Time, reached *N
 		s.setProcesses(id, e.Processes)
 	}
 	if y.faulty {
-		y.await(s, id, e)
-		s.quicken()
+		y.awaitEnds(s, id, e)
+		s.dropPastSlowness()
 	}
 	if e.Down != ariadne.Up {
 		y.takeDown(s, id, e, began)
 	}
 	if e.With != nil {
-		y.fallWith(s, e.With, began)
+		y.takeDownOthers(s, e.With, began)
 	}
 	return nil
 }
@@ -441,9 +441,9 @@ func (r *Rules) Arrival(p *Packet, at ariadne.Time) ariadne.Time {
 	return at.Add(r.Latency)
 }
 
-// send puts a message into flight that was sent in an event at time at.
-func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
-	f := Flying{Packet: p, Arrival: y.slowed(s, p, max(p.Sent, at), y.rules.Arrival(p, at)), Head: true}
+// sendPacket puts a message into flight that was sent in an event at time at.
+func (y *System) sendPacket(s *State, p *Packet, at ariadne.Time) error {
+	f := Flying{Packet: p, Arrival: y.slowedArrival(s, p, max(p.Sent, at), y.rules.Arrival(p, at)), Head: true}
 	if to := &s.Nodes[p.To]; f.Arrival < to.On {
 		if f.Arrival < y.firstOn(s, p.To) || p.Unrepeated() && !to.Started {
 			return nil
@@ -461,7 +461,7 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 			continue
 		}
 		if e.Seq >= p.Seq {
-			return fmt.Errorf("it sent number %d after number %d: %s", p.Seq, e.Seq, describe(&p.Message))
+			return fmt.Errorf("it sent number %d after number %d: %s", p.Seq, e.Seq, describeMessage(&p.Message))
 		}
 		if p.Flow.Proto == ariadne.TCP {
 			f.Arrival, f.Head = max(f.Arrival, e.Arrival), false
@@ -472,6 +472,6 @@ func (y *System) send(s *State, p *Packet, at ariadne.Time) error {
 	return nil
 }
 
-func describe(m *ariadne.Message) string {
+func describeMessage(m *ariadne.Message) string {
 	return fmt.Sprintf("%s %s>%s #%d %s, %d bytes", m.Flow.Proto, m.Flow.Src, m.Flow.Dst, m.Seq, m.Flags, len(m.Data))
 }

@@ -35,8 +35,8 @@ type Varied struct {
 	key         hash.Hash
 }
 
-// befalling is that a fault befalls a node between two steps.
-func befalling(f ariadne.NodeFault) *Varied {
+// variedByFault is that a fault hits a node between two steps.
+func variedByFault(f ariadne.NodeFault) *Varied {
 	v := &Varied{what: f.What(), fault: f, key: hash.OfText(ariadne.Alternative(f))}
 	v.readFaults()
 	return v
@@ -54,10 +54,10 @@ func (how *Varied) readFaults() {
 }
 
 // VariedBy is v as an input has it whose event paid for it.
-func VariedBy(v ariadne.Variation) *Varied { return (*Varied)(nil).by(v) }
+func VariedBy(v ariadne.Variation) *Varied { return (*Varied)(nil).withVariation(v) }
 
-// by is the same event varied by v, for which it has not paid.
-func (how *Varied) by(v ariadne.Variation) *Varied {
+// withVariation is the same event varied by v, for which it has not paid.
+func (how *Varied) withVariation(v ariadne.Variation) *Varied {
 	switch {
 	case v == "" && how.What() == "":
 		return nil
@@ -70,7 +70,7 @@ func (how *Varied) by(v ariadne.Variation) *Varied {
 }
 
 // VariedBy has the input varied by v, for which its event has paid.
-func (in *Input) VariedBy(v ariadne.Variation) { in.Varied = in.Varied.by(v) }
+func (in *Input) VariedBy(v ariadne.Variation) { in.Varied = in.Varied.withVariation(v) }
 
 // Variation is what is different, "" when that is nothing or not known yet.
 func (v *Varied) Variation() ariadne.Variation {
@@ -106,7 +106,7 @@ func (v *Varied) unnamed() *Varied {
 	return &to
 }
 
-// Fault is what befalls the node between two steps, or nil.
+// Fault is what hits the node between two steps, or nil.
 func (v *Varied) Fault() ariadne.NodeFault {
 	if v == nil {
 		return nil
@@ -135,13 +135,15 @@ func (v *Varied) budgets() Faults {
 	return v.costs
 }
 
-// And is the event with one more choice in its variation.
-func (e *Event) And(c ariadne.Choice) (Event, error) { return e.With(e.Varied.Variation().And(c)) }
+// WithChoice is the event with one more choice in its variation.
+func (e *Event) WithChoice(c ariadne.Choice) (Event, error) {
+	return e.VariedAs(e.Varied.Variation().And(c))
+}
 
-// With is the event with another variation.
-func (e *Event) With(v ariadne.Variation) (Event, error) {
+// VariedAs is the event with another variation.
+func (e *Event) VariedAs(v ariadne.Variation) (Event, error) {
 	to := *e
-	to.Varied = e.Varied.by(v)
+	to.Varied = e.Varied.withVariation(v)
 	if err := v.Check(); v == "" || err != nil {
 		return to, err
 	}
@@ -151,7 +153,7 @@ func (e *Event) With(v ariadne.Variation) (Event, error) {
 		if !ok || !kinds[k].Within || how.costs[k] == MaxFaults {
 			return to, fmt.Errorf("bad variation %q: nothing in a step is of kind %q", v, c.Kind())
 		}
-		if kinds[k].free() {
+		if kinds[k].isFree() {
 			how.free = true
 		} else {
 			how.costs[k]++
@@ -177,7 +179,7 @@ func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event 
 	}
 	d := &ariadne.Draw{Free: free, Seed: seed}
 	for _, c := range after {
-		if !y.rules.MayWithin(s, c.Kind, e.Node) {
+		if !y.rules.MayFollowWithin(s, c.Kind, e.Node) {
 			continue
 		}
 		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
@@ -253,20 +255,20 @@ func (s *State) Affords(e *Event) bool {
 	return true
 }
 
-// pay takes from the budgets what an event costs.
-func (s *State) pay(costs Faults) {
+// payCosts takes from the budgets what an event costs.
+func (s *State) payCosts(costs Faults) {
 	for k, n := range costs {
 		s.Faults[k] -= n
 	}
 }
 
-// Settle enters that an event that has happened was varied by v. Where nodes live that is
+// SettleVariation enters that an event that has happened was varied by v. Where nodes live that is
 // known afterwards: it was drawn, or the node has not come to the places of a trace.
-func (s *State) Settle(e *Event, v ariadne.Variation) error {
+func (s *State) SettleVariation(e *Event, v ariadne.Variation) error {
 	if e.Varied.Variation() == v && e.Varied.Draw() == nil {
 		return nil
 	}
-	to, err := e.With(v)
+	to, err := e.VariedAs(v)
 	if err != nil {
 		return err
 	}
@@ -276,7 +278,7 @@ func (s *State) Settle(e *Event, v ariadne.Variation) error {
 	if !s.Affords(&Event{Varied: to.Varied}) {
 		return fmt.Errorf("the variation %s is beyond the budgets", v)
 	}
-	s.pay(to.Varied.budgets())
+	s.payCosts(to.Varied.budgets())
 	*e = to
 	return nil
 }
@@ -289,14 +291,14 @@ func (e *Event) Choices() (n int) {
 	return n
 }
 
-// Before is the event without the last choice of its variation, which has one.
-func (e *Event) Before() (Event, error) {
+// WithoutLastChoice is the event without the last choice of its variation, which has one.
+func (e *Event) WithoutLastChoice() (Event, error) {
 	all := e.Varied.Variation().Choices()
 	v := ariadne.Variation("")
 	for _, c := range all[:len(all)-1] {
 		v = v.And(c)
 	}
-	return e.With(v)
+	return e.VariedAs(v)
 }
 
 // SameInput reports whether both are the same event but for how it is varied.

@@ -75,13 +75,13 @@ type Rules struct {
 	// it; 0: as late as may be.
 	MaxDelay   time.Duration
 	Faults     Faults
-	NodeFaults []NodeFaults // which faults may befall which nodes
+	NodeFaults []NodeFaults // which faults may hit which nodes
 	// Seldom are further lengths of faults of a kind that take nodes down (length.go). They are not
 	// among those of NodeFaults.
 	Seldom     [MaxKinds][]time.Duration
 	Partitions []*Partition // how faults may part the network, or make it slow
 	// After are what a line must match that comes before any fault of a kind, or nil: a line of the
-	// node that it befalls, of either end of a message's way, or of any node for what befalls the
+	// node that it hits, of either end of a message's way, or of any node for what hits the
 	// network.
 	After [MaxKinds]*regexp.Regexp
 	// AfterOf are the nodes of which the line must be, by kind, instead of those.
@@ -104,7 +104,7 @@ type Rules struct {
 // Ends are those of messages: one of Nodes, the other of Peers. nil: any.
 type Ends struct{ Nodes, Peers []ariadne.NodeID }
 
-func (e *Ends) of(from, to ariadne.NodeID) bool {
+func (e *Ends) matches(from, to ariadne.NodeID) bool {
 	in := func(ids []ariadne.NodeID, id ariadne.NodeID) bool { return ids == nil || slices.Contains(ids, id) }
 	return in(e.Nodes, from) && in(e.Peers, to) || in(e.Nodes, to) && in(e.Peers, from)
 }
@@ -122,7 +122,7 @@ func (e *Ends) Nowhere() bool {
 // OnGrid is the last time on the grid that is not later than t.
 func (r *Rules) OnGrid(t ariadne.Time) ariadne.Time { return t - t%cmp.Or(r.Grid, ariadne.Grid) }
 
-// endOf is when what befalls the network at time t for some length is over.
+// endOf is when what hits the network at time t for some length is over.
 func (r *Rules) endOf(t ariadne.Time, length time.Duration) ariadne.Time {
 	if r.Coarse {
 		return ariadne.CoarseEndOf(t, length, r.Grid)

@@ -149,7 +149,7 @@ func alternatives(faults []ariadne.NodeFault) (all []string) {
 	return all
 }
 
-// among are those of the faults that may befall the node within a step for which may says so, as
+// among are those of the faults that may hit the node within a step for which may says so, as
 // alternatives.
 func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string) {
 	for i, f := range n.cfg.Faults.Within {

@@ -18,10 +18,10 @@ func (s *Spec) speeds(faults bool) (fast, slow int) {
 			fast, slow = d, d
 		}
 		fast, slow = max(fast, d), min(slow, d)
-		if !faults || s.Faults[world.Drift] == 0 || !slices.Contains(s.servers(s.Befalls[world.Drift].Nodes), s.Nodes[i].ID) {
+		if !faults || s.Faults[world.Drift] == 0 || !slices.Contains(s.servers(s.OnNodes[world.Drift].Nodes), s.Nodes[i].ID) {
 			continue
 		}
-		for _, f := range s.befallsBy(world.Drift) {
+		for _, f := range s.nodeFaultsBy(world.Drift) {
 			by := f.(ariadne.Drift).By
 			fast, slow = max(fast, d+by), min(slow, d+by)
 		}
@@ -59,7 +59,7 @@ func (s *Spec) cannotDrift() string {
 }
 
 func init() {
-	row := befallsRow(world.Drift, world.KindOf(world.Drift))
+	row := onNodesRow(world.Drift, world.KindOf(world.Drift))
 	row.impossible = (*Spec).cannotDrift
 	faultRow(world.Drift, *row)
 }

@@ -10,7 +10,7 @@ import (
 
 // fault is all that a spec says of a kind of fault: a row, which stands in the kind's file. A kind
 // without one says itself what there is to say, of the network (networkRow) or of nodes
-// (befallsRow), or hits messages (hits).
+// (onNodesRow), or hits messages (hits).
 type fault struct {
 	definition string        // what the schema calls its fields; "": the kind's name
 	fields     func() schema // that definition
@@ -23,11 +23,11 @@ type fault struct {
 	names func(r *reader, s *Spec, written *specText)
 	// victims are the nodes to which it happens; nil: it happens to no node as such.
 	victims func(s *Spec) []ariadne.NodeID
-	// befalls are the faults of nodes, and parts what becomes of the network, for the rules; nil:
-	// none.
-	befalls func(s *Spec) []world.NodeFaults
-	parts   func(s *Spec) []*world.Partition
-	// within are those that may befall a node within its steps; nil: none, or the node knows.
+	// nodeFaults are the faults of nodes, and parts what becomes of the network, for the rules;
+	// nil: none.
+	nodeFaults func(s *Spec) []world.NodeFaults
+	parts      func(s *Spec) []*world.Partition
+	// within are those that may hit a node within its steps; nil: none, or the node knows.
 	within func(s *Spec, id ariadne.NodeID) []ariadne.NodeFault
 	// impossible says what about it contradicts the rest of the spec, or "", and nowhere why none
 	// of it can happen, or ""; nil: nothing.
@@ -47,8 +47,8 @@ func rowOf(k ariadne.ActionKind) *fault {
 		return row
 	case kind.Network != nil:
 		return networkRow(k, kind)
-	case kind.Befalls != nil:
-		return befallsRow(k, kind)
+	case kind.OnNodes != nil:
+		return onNodesRow(k, kind)
 	}
 	return hits(k)
 }
@@ -131,11 +131,11 @@ func (s *Spec) peersOf(k ariadne.ActionKind) *[]ariadne.NodeID {
 	return &s.Where[k].Peers
 }
 
-// NodeFaultsOf are the faults that may befall nodes, for the rules.
+// NodeFaultsOf are the faults that may hit nodes, for the rules.
 func (s *Spec) NodeFaultsOf() (all []world.NodeFaults) {
 	eachFault(func(k ariadne.ActionKind, row *fault) {
-		if s.Faults[k] > 0 && row.befalls != nil {
-			all = append(all, row.befalls(s)...)
+		if s.Faults[k] > 0 && row.nodeFaults != nil {
+			all = append(all, row.nodeFaults(s)...)
 		}
 	})
 	return all
@@ -152,7 +152,7 @@ func (s *Spec) PartitionsOf() (all []*world.Partition) {
 	return all
 }
 
-// Within are the faults that may befall a node within its steps, but for those that the node itself
+// Within are the faults that may hit a node within its steps, but for those that the node itself
 // has to list.
 func (s *Spec) Within(id ariadne.NodeID) (all []ariadne.NodeFault) {
 	eachFault(func(k ariadne.ActionKind, row *fault) {

@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Network says which part of the network faults of a kind may befall, within the budget of such
+// Network says which part of the network faults of a kind may hit, within the budget of such
 // faults.
 type Network struct {
 	Groups  [][]ariadne.NodeID // each and all other nodes; nil: the default, unless there are Links
@@ -25,7 +25,7 @@ type Network struct {
 // DefaultCuts are how long the network is parted, or slow, when the spec does not say it.
 var DefaultCuts = []time.Duration{15 * time.Second}
 
-// networkRow is the row of a kind of fault that befalls the network.
+// networkRow is the row of a kind of fault that hits the network.
 func networkRow(k ariadne.ActionKind, kind *world.Kind) *fault {
 	row := kind.Network
 	return &fault{
@@ -46,7 +46,7 @@ func networkRow(k ariadne.ActionKind, kind *world.Kind) *fault {
 			}
 			for _, p := range s.partitions(k) {
 				for _, amount := range by {
-					all = append(all, p.Of(k, amount))
+					all = append(all, p.WithKind(k, amount))
 				}
 			}
 			return all
@@ -135,7 +135,7 @@ type networkText struct {
 	oneWay, clients bool
 }
 
-// networkFields are those of a kind of fault that befalls the network.
+// networkFields are those of a kind of fault that hits the network.
 func networkFields(n *world.Network) []field[networkText] {
 	fields := []field[networkText]{
 		timesField[networkText](),
@@ -198,7 +198,7 @@ func (r *reader) cutNodes(where string, written [][]text, nodes []Node) (groups 
 	return groups
 }
 
-// network reads a number, or which part of the network a kind of fault may befall, and how.
+// network reads a number, or which part of the network a kind of fault may hit, and how.
 func (r *reader) network(s *specText, k ariadne.ActionKind, v *yaml.Node) {
 	var w networkText
 	kind := world.KindOf(k)

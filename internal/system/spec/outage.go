@@ -114,7 +114,7 @@ func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, field
 		nodes:      func(s *Spec) *[]ariadne.NodeID { return &s.Outages[down].Nodes },
 		names:      func(r *reader, s *Spec, written *specText) { r.outagesTogether(s, written, k, down) },
 		victims:    func(s *Spec) []ariadne.NodeID { return s.servers(s.Outages[down].Nodes) },
-		befalls:    func(s *Spec) []world.NodeFaults { return s.outagesOf(down) },
+		nodeFaults: func(s *Spec) []world.NodeFaults { return s.outagesOf(down) },
 		within: func(s *Spec, id ariadne.NodeID) (all []ariadne.NodeFault) {
 			for _, rule := range s.outagesOf(down) {
 				if !s.Outages[down].Between && slices.Contains(rule.Nodes, id) {

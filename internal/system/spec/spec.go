@@ -61,10 +61,10 @@ type Spec struct {
 	Stall   Stall                         // which syncs take time, likewise
 	Outages [ariadne.PowerLost + 1]Outage // which nodes go down, by what, likewise
 	Power   Power                         // what a loss of power leaves, likewise
-	// which nodes faults of a kind befall, and which faults, likewise
-	Befalls [world.MaxKinds]Befall
+	// which nodes faults of a kind hit, and which faults, likewise
+	OnNodes [world.MaxKinds]OnNodes
 	Kill    Kill // which processes are killed alone, likewise
-	// which part of the network faults of a kind befall, likewise
+	// which part of the network faults of a kind hit, likewise
 	Network    [world.MaxKinds]Network
 	Limits     Limits
 	EndsByTime bool // the limit on time is how executions are meant to end

@@ -129,7 +129,7 @@ func (g *goals) calibrate() error {
 // of all steps, but where nothing can happen they take none.
 func (g *goals) states(p *space.Path) []int {
 	n := p.Steps()
-	over := g.worker.explorer.world.Over(&p.Last().State.State)
+	over := g.worker.explorer.world.IsOver(&p.Last().State.State)
 	begins := g.look.Begins(p)
 	if (!over || len(begins) > 0) && g.look.Work()-g.sampled > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
 		g.did.Skipped++

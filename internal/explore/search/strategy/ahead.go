@@ -189,7 +189,7 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 		return !f.State.Faults.None()
 	}
 	for k, left := range f.State.Faults {
-		if left > 0 && !r.rules.May(&f.State.State, ariadne.ActionKind(k), id) {
+		if left > 0 && !r.rules.MayFollow(&f.State.State, ariadne.ActionKind(k), id) {
 			return true
 		}
 	}
@@ -200,7 +200,7 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 // was not written yet. When it is, the step can be varied.
 func (r relation) mayVary(f *space.Frame, a *act) bool {
 	for k := range r.rules.AfterOf {
-		if f.State.Faults[k] == 0 || r.rules.MayWithin(&f.State.State, k, a.event.Node) {
+		if f.State.Faults[k] == 0 || r.rules.MayFollowWithin(&f.State.State, k, a.event.Node) {
 			continue
 		}
 		name := world.KindOf(k).Name

@@ -202,7 +202,7 @@ func (c *chance) among(p *space.Path, i int) int {
 		place := &by.Output.Places[at]
 		for _, a := range place.Alternatives {
 			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
-			if k < 0 || !p.System().Rules().MayWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) {
+			if k < 0 || !p.System().Rules().MayFollowWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) {
 				continue
 			}
 			if c.counted[c.kinds[k].Kind]++; !c.kinds[k].passes() {

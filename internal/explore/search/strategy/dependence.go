@@ -46,7 +46,7 @@ type act struct {
 }
 
 // newAct is what an event does with a node. deaf: it did not hear all others before
-// (world.State.Deaf).
+// (world.State.IsDeaf).
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *memo.Transition) *act {
 	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never, since: ariadne.Never}
 	a.back, a.exposes = a.Back, p.Space().Exposes(by)
@@ -87,7 +87,7 @@ func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *me
 func actOf(p *space.Path, i int) *act {
 	e := p.Event(i)
 	s := &p.Frame(i - 1).State
-	a := newAct(p, e, &s.Nodes[e.Node], s.Deaf(e.Node), p.Frame(i).By)
+	a := newAct(p, e, &s.Nodes[e.Node], s.IsDeaf(e.Node), p.Frame(i).By)
 	a.ends = a.ends || p.Frame(i).Broken // which holds wherever what was exposed before is the same
 	return a
 }
@@ -160,7 +160,7 @@ func (relation) needs(a, b *act) bool {
 		return false
 	}
 	for _, p := range a.by.Effect.Packets {
-		if b.event.Takes(p) {
+		if b.event.Delivers(p) {
 			return true
 		}
 	}
@@ -198,10 +198,10 @@ func (relation) stands(a *act, p *world.Packet) bool {
 }
 
 // expires: it ends a connection.
-func (a *act) expires() bool { return a.Takes != nil && a.Takes.Expires() }
+func (a *act) expires() bool { return a.Takes != nil && a.Takes.IsLimit() }
 
 // probes: it tells the end of a connection that the other end is gone.
-func (a *act) probes() bool { return a.Takes != nil && a.Takes.Probes() }
+func (a *act) probes() bool { return a.Takes != nil && a.Takes.IsProbe() }
 
 // isEndAt reports whether the connection of which the act takes something has an end at a node.
 func (a *act) isEndAt(n ariadne.NodeID) bool { return a.event.Node == n || a.Takes.From == n }

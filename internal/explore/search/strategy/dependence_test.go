@@ -50,7 +50,7 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.NodeFaults = append(append(r.NodeFaults, world.OutagesTogether(ariadne.PowerLost, all[:2], names, lengths...)...), world.OutagesTogether(ariadne.PowerLost, all, names, lengths[0])...)
 		for _, length := range lengths {
 			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
-			r.Partitions = append(r.Partitions, one, other, one.Late(2e6), other.Late(5e6))
+			r.Partitions = append(r.Partitions, one, other, one.WithLateness(2e6), other.WithLateness(5e6))
 		}
 		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join, world.Drift, world.Stall} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
@@ -153,7 +153,7 @@ func outcome(t *rapid.T, p *space.Path, f *space.Frame, i int) *act {
 		t.Fatal(err)
 	}
 	id := f.Enabled[i].Node
-	return newAct(p, &f.Enabled[i], &f.State.Nodes[id], f.State.Deaf(id), by)
+	return newAct(p, &f.Enabled[i], &f.State.Nodes[id], f.State.IsDeaf(id), by)
 }
 
 func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {

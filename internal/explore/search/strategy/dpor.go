@@ -547,7 +547,7 @@ func (d *DPOR) after(p *space.Path, f *space.Frame, v []*act, a *act) (*act, err
 	if e == nil || err != nil {
 		return nil, err
 	}
-	n, deaf := s.Nodes[e.Node], s.Deaf(e.Node)
+	n, deaf := s.Nodes[e.Node], s.IsDeaf(e.Node)
 	by, err := p.Space().Step(s, e)
 	if err != nil {
 		return nil, err
@@ -565,8 +565,8 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	}
 	i := slices.IndexFunc(d.events, func(e world.Event) bool { return e.SameInput(action) })
 	if i < 0 && p.System().Lasts(action) {
-		if of := action.LengthOf(d.events); of >= 0 {
-			d.events, i = append(d.events, d.events[of].Lasting(action.For())), len(d.events)
+		if of := action.IndexOfLength(d.events); of >= 0 {
+			d.events, i = append(d.events, d.events[of].WithLength(action.OutageLength())), len(d.events)
 		}
 	}
 	if limit := p.Bounds().Time; i < 0 || limit > 0 && d.events[i].At > limit {
@@ -578,7 +578,7 @@ func (d *DPOR) possible(p *space.Path, s *space.State, action *world.Event) (*wo
 	if ok, err := p.Space().CanVary(s, &d.events[i], action.Varied.Variation()); !ok || err != nil {
 		return nil, err
 	}
-	e, err := d.events[i].With(action.Varied.Variation())
+	e, err := d.events[i].VariedAs(action.Varied.Variation())
 	return &e, err
 }
 

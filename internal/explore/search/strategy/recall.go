@@ -112,7 +112,7 @@ func find(p *space.Path, d *Deviation) (event int, ok bool) {
 		if d.Vary == "" {
 			return i, true
 		}
-		e, err := e.With(d.Vary)
+		e, err := e.VariedAs(d.Vary)
 		if err != nil {
 			return 0, false
 		}

@@ -85,7 +85,7 @@ func (s *sights) count(f uint64) {
 	s.all = append(s.all, f)
 }
 
-// worldStruck is the feature of a fault that befalls all nodes: that of the network between them.
+// worldStruck is the feature of a fault that hits all nodes: that of the network between them.
 var worldStruck = feature(0, 'w')
 
 // maxLife is how many times that a node was struck are told apart.

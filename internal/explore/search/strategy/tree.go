@@ -98,7 +98,7 @@ func (m *marks) of(f *space.Frame, i int) int32 {
 		k.plain++
 	}
 	if k.plain == f.Initial {
-		k.plain, k.seldom, k.fault = e.LengthOf(f.Enabled[:f.Initial]), true, e.Varied.Fault()
+		k.plain, k.seldom, k.fault = e.IndexOfLength(f.Enabled[:f.Initial]), true, e.Varied.Fault()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -119,9 +119,9 @@ func (m *marks) find(p *space.Path, n int32) int {
 	m.mu.Lock()
 	k := m.all[-n-1]
 	m.mu.Unlock()
-	e, err := p.Last().Enabled[k.plain].With(k.vary)
+	e, err := p.Last().Enabled[k.plain].VariedAs(k.vary)
 	if k.seldom {
-		e = e.Lasting(ariadne.OutageOf(k.fault).For)
+		e = e.WithLength(ariadne.OutageOf(k.fault).For)
 	}
 	i, ok := p.Find(&e)
 	if err != nil || !ok && p.Err() == nil {

@@ -19,7 +19,7 @@ type World struct {
 // New returns a world in its first state. Automata are by node.
 func New(r world.Rules, nodes []world.Node, automata []ariadne.Automaton) *World {
 	y := world.NewSystem(r, nodes)
-	return &World{System: y, automata: automata, state: y.First()}
+	return &World{System: y, automata: automata, state: y.FirstState()}
 }
 
 // Of returns the world of programs, on nodes as Nodes makes them.
@@ -71,7 +71,7 @@ func (w *World) ApplyEvent(e world.Event) (ariadne.Step, error) { return w.take(
 func (w *World) take(e world.Event) (ariadne.Step, error) {
 	y, a := w.System, e.Action()
 	before := w.state.Nodes[a.Node]
-	in := y.Take(&w.state, &e)
+	in := y.TakeInput(&w.state, &e)
 	step := ariadne.Step{Index: w.state.Steps, Action: a, Name: w.Names().Action(a), At: in.At}
 	if world.KindOf(a.Kind).World {
 		n := &before
@@ -85,7 +85,7 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	step.Output = out
 	effect, err := y.Effect(a.Node, before.Clock, in, &out)
 	if err == nil {
-		reached := world.NameOf(a.Node, y.Reached(a.Node, before.Local.Name, in, &out))
+		reached := world.NameOf(a.Node, y.NameReached(a.Node, before.Local.Name, in, &out))
 		err = y.Absorb(&w.state, a.Node, e.At, &reached, &effect)
 	}
 	if err != nil {

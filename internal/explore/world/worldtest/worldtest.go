@@ -201,7 +201,7 @@ func (c *Ctx) run(in ariadne.Input) (fallen ariadne.NodeFault) {
 	a := c.a
 	switch {
 	case in.Kind == ariadne.Fault:
-		return c.befall(in.Fault)
+		return c.hitBy(in.Fault)
 	case in.Kind == ariadne.Start:
 		a.down = false
 		a.Program.Start(c)
@@ -214,8 +214,8 @@ func (c *Ctx) run(in ariadne.Input) (fallen ariadne.NodeFault) {
 	return nil
 }
 
-// befall has a fault happen between two steps, and returns it if that takes the node down.
-func (c *Ctx) befall(f ariadne.NodeFault) (fallen ariadne.NodeFault) {
+// hitBy has a fault happen between two steps, and returns it if that takes the node down.
+func (c *Ctx) hitBy(f ariadne.NodeFault) (fallen ariadne.NodeFault) {
 	a := c.a
 	switch f := f.(type) {
 	case ariadne.Jump:
@@ -364,7 +364,7 @@ func CallName(nr int) string {
 }
 
 func (c *Ctx) call(nr int, result int64, what ...any) {
-	if all := c.befalls(); all != nil {
+	if all := c.possibleFaults(); all != nil {
 		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
 			f, err := ariadne.ParseNodeFault(taken)
 			if err != nil {
@@ -385,8 +385,8 @@ func (c *Ctx) call(nr int, result int64, what ...any) {
 	c.calls = append(c.calls, ariadne.CallRecord{TID: 1, NR: nr, Result: result, Hash: binary.BigEndian.Uint64(h[:])})
 }
 
-// befalls are the faults that may befall the node where it stands in a step.
-func (c *Ctx) befalls() (all []string) {
+// possibleFaults are the faults that may hit the node where it stands in a step.
+func (c *Ctx) possibleFaults() (all []string) {
 	if !c.acted || c.killed || c.a.spared || c.out.Down != ariadne.Up {
 		return nil
 	}

@@ -113,7 +113,7 @@ type Faults struct {
 	Fail  Fail  // calls that fail
 	Late  bool  // threads may be late
 	Stall Stall // syncs that take time
-	// Within are the faults that may befall the machine within a step, in the order of its
+	// Within are the faults that may hit the machine within a step, in the order of its
 	// alternatives.
 	Within     []ariadne.NodeFault
 	Falls      bool // it may go down or be paused, within a step or between two

@@ -39,7 +39,7 @@ static unsigned number(int s, int queue)
 	return seq;
 }
 
-// strike has the connection reset. Under Ariadne what is sent is what the reset befalls.
+// strike has the connection reset. Under Ariadne what is sent is what the reset hits.
 static void strike(int s)
 {
 	if (device) {

@@ -7,16 +7,16 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// NodeFaults are faults of one kind, each of which may befall each of some nodes.
+// NodeFaults are faults of one kind, each of which may hit each of some nodes.
 type NodeFaults struct {
 	Nodes  []ariadne.NodeID
 	Faults []ariadne.NodeFault
 }
 
-// Befalls is what there is to say of a kind of fault that befalls nodes, as one of several. A spec
-// says whom it befalls and which of them it may be. What they are by default, and what the fields
+// OnNodes is what there is to say of a kind of fault that hits nodes, as one of several. A spec
+// says whom it hits and which of them it may be. What they are by default, and what the fields
 // are for, is here.
-type Befalls struct {
+type OnNodes struct {
 	Default []ariadne.NodeFault
 	DocBy   string // what the field of a spec is for that lists them
 	// Parse reads one of them. What it complains of is a whole clause.
@@ -25,18 +25,18 @@ type Befalls struct {
 	DocWithin string
 }
 
-// onNodes completes a kind of faults that befall nodes, between two steps. In names of its
+// nodeFaultKind completes a kind of faults that hit nodes, between two steps. In names of its
 // events word, unless it is "", stands between the node and what tells them apart.
-func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
+func nodeFaultKind(number ariadne.ActionKind, word string, k Kind) Kind {
 	k.Untimed = true
 	between := " "
 	if word != "" {
 		between += word + " "
 	}
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
-		now := y.now(s)
+		now := y.untimedNow(s)
 		for _, e := range y.onNodes[number] {
-			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.may(s, number, e.Node) && y.leads(s, &e) {
+			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.isAfterOf(s, number, e.Node) && y.isFirstOfGroup(s, &e) {
 				e.At = max(n.Clock, now)
 				events = append(events, e)
 			}
@@ -44,7 +44,7 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 		return events
 	}
 	k.Pending = func(y *System, s *State, e *Event) bool {
-		e.At = max(s.Nodes[e.Node].Clock, y.now(s))
+		e.At = max(s.Nodes[e.Node].Clock, y.untimedNow(s))
 		return s.mayFall(e.Node, number)
 	}
 	k.Take = func(_ *System, s *State, e *Event) Input {
@@ -73,13 +73,13 @@ func onNodes(number ariadne.ActionKind, word string, k Kind) Kind {
 	return k
 }
 
-// newNodeFaults are the events of all faults that befall nodes, by kind, but for their time.
+// newNodeFaults are the events of all faults that hit nodes, by kind, but for their time.
 func newNodeFaults(r Rules) (all [MaxKinds][]Event) {
 	for _, rule := range r.NodeFaults {
 		for _, id := range rule.Nodes {
 			for _, f := range rule.Faults {
 				kind, _ := KindNamed(f.Kind())
-				all[kind] = append(all[kind], Event{Node: id, Kind: kind, Varied: befalling(f)})
+				all[kind] = append(all[kind], Event{Node: id, Kind: kind, Varied: variedByFault(f)})
 			}
 		}
 	}
