@@ -60,7 +60,7 @@ func (o *Onward) Path() *space.Path { return o.path }
 // Frame is told each frame, the first one included.
 func (o *Onward) Frame(p *space.Path) {
 	o.path = p
-	o.trail.Look(p, p.Last())
+	o.trail.LookAt(p, p.Last())
 }
 
 // GoesOn implements strategy.Follower: Next says where it ends.
@@ -74,10 +74,10 @@ func (o *Onward) Next(p *space.Path) (event int, ok bool) {
 	switch {
 	case !wanted && (f.Plain == 0 || o.system.IsOver(&f.State.State)):
 		return 0, false
-	case past && o.trail.Live():
+	case past && o.trail.IsLive():
 		o.happen = true
 		return 0, false
-	case past && o.trail.Late(p), p.Steps() >= o.Most, !o.Beyond && past && o.left == nil && p.Steps() >= len(o.want):
+	case past && o.trail.IsLate(p), p.Steps() >= o.Most, !o.Beyond && past && o.left == nil && p.Steps() >= len(o.want):
 		return 0, false
 	}
 	return o.Loose.Next(p)
@@ -85,7 +85,7 @@ func (o *Onward) Next(p *space.Path) (event int, ok bool) {
 
 // Violation is that of the execution at its end, or nil: what must happen has happened.
 func (o *Onward) Violation() *ariadne.Violation {
-	if f := o.path.Last(); o.happen || o.trail.Live() || o.system.IsOver(&f.State.State) && o.trail.Holds() {
+	if f := o.path.Last(); o.happen || o.trail.IsLive() || o.system.IsOver(&f.State.State) && o.trail.Holds() {
 		return nil
 	}
 	return o.trail.Violation(o.path)

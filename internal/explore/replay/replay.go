@@ -66,7 +66,7 @@ func (r *Replay) Run() (search.Result, *Mismatch, error) {
 				r.Frame(p)
 			}
 			r.path = p
-			r.trail.Look(p, p.Last())
+			r.trail.LookAt(p, p.Last())
 		}
 	}
 	result, err := e.Run()

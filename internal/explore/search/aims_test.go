@@ -64,8 +64,8 @@ func TestAims(t *testing.T) {
 				if f.State.Now = s.now; !s.holds {
 					f.Waits = 1
 				}
-				if a.look(&f); quiet && i == len(all)-1 {
-					a.end()
+				if a.lookAt(&f); quiet && i == len(all)-1 {
+					a.enterEnd()
 				}
 				if a.left == 0 {
 					got = "live"

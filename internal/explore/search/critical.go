@@ -48,19 +48,19 @@ type Crisis struct {
 	Along int
 }
 
-// Critical looks for the critical transition of an execution that is stuck: behind it no state
+// FindCritical looks for the critical transition of an execution that is stuck: behind it no state
 // leads to a live one. It goes from the last live state on by twice as many steps each time, and
 // then halves what is left (MaceMC's algorithm 3). known, when not nil, is what it came to before,
 // with Between: it goes on from there.
-func (l *Liveness) Critical(s *Stuck, known *Crisis) (c Crisis, err error) {
+func (l *Liveness) FindCritical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	l.along, l.tally, l.gone = -1, tally{}, false
-	h := l.hunt(s.Path, s.Goal)
+	h := l.newHunt(s.Path, s.Goal)
 	h.cost = s.Took
-	c, err = h.critical(s, known)
+	c, err = h.findCritical(s, known)
 	c.Tried, c.Steps = l.walks, l.steps
 	c.FromStart = c.Steps + l.before
 	if l.along >= 0 {
-		c.Near, c.Along = l.near, common(l.near, s.Path)
+		c.Near, c.Along = l.near, commonSteps(l.near, s.Path)
 	}
 	return c, err
 }
@@ -82,17 +82,17 @@ type probe struct {
 	sure        bool // all states were looked at that follow it, and none is live
 }
 
-func (l *Liveness) hunt(p *space.Path, goal int) *hunt {
+func (l *Liveness) newHunt(p *space.Path, goal int) *hunt {
 	return &hunt{Liveness: l, path: p, goal: goal, probes: map[int]*probe{}, large: -1}
 }
 
-func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
+func (h *hunt) findCritical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	end := s.Path.Steps()
 	most := end
 	if s.End == WalkBound { // behind the middle a walk of this one's length has seen too little
 		most = (s.Start + end) / 2
 	}
-	low, high := max(h.trail(s.Path, s.Goal).last-1, 0), -1
+	low, high := max(h.trailOf(s.Path, s.Goal).last-1, 0), -1
 	if low > most {
 		low = 0
 	}
@@ -107,7 +107,7 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	var live bool
 	ask := func(i, walks int) error {
 		var err error
-		if live, err = h.ask(i, walks); err == nil && !h.stopped() && !live {
+		if live, err = h.isAnyLive(i, walks); err == nil && !h.stopped() && !live {
 			high = i
 		} else if live {
 			low, after = i, max(after, i)
@@ -119,7 +119,7 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	given := func() (Crisis, error) {
 		c := Crisis{Verdict: Between, After: after, Step: -1}
 		for i, p := range h.probes {
-			if p.live == 0 && (p.sure || p.walks >= h.least()) && (c.Step < 0 || i < c.Step) {
+			if p.live == 0 && (p.sure || p.walks >= h.fewestWalks()) && (c.Step < 0 || i < c.Step) {
 				c.Step, c.Behind = i, p.walks
 			}
 		}
@@ -142,9 +142,9 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	}
 	if known == nil {
 		at := low
-		if err = ask(at, h.enough(low, most)); err == nil && !h.stopped() && !live && at > 0 {
+		if err = ask(at, h.walksNeeded(low, most)); err == nil && !h.stopped() && !live && at > 0 {
 			low = 0
-			err = ask(0, h.enough(low, most))
+			err = ask(0, h.walksNeeded(low, most))
 		}
 		if err != nil || h.stopped() {
 			return given()
@@ -161,23 +161,23 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 				return Crisis{}, nil
 			}
 			at := min(low+far, most)
-			if err = ask(at, max(h.enough(low, most)/guess, 1)); err != nil || h.stopped() {
+			if err = ask(at, max(h.walksNeeded(low, most)/guess, 1)); err != nil || h.stopped() {
 				return given()
 			}
 		}
 		for low+1 < high {
-			if err = ask((low+high)/2, max(h.enough(low, high)/guess, 1)); err != nil || h.stopped() {
+			if err = ask((low+high)/2, max(h.walksNeeded(low, high)/guess, 1)); err != nil || h.stopped() {
 				return given()
 			}
 		}
 		at := high
-		if err = ask(at, h.enough(low, high)); err != nil || h.stopped() {
+		if err = ask(at, h.walksNeeded(low, high)); err != nil || h.stopped() {
 			return given()
 		}
 		if !live && !h.probes[at].sure { // if few are live before it, few may be behind it
 			var p probe
-			if p, err = h.share(at-1, h.probes[at].walks); err == nil && !h.stopped() {
-				err = ask(at, p.needed())
+			if p, err = h.takeWalks(at-1, h.probes[at].walks); err == nil && !h.stopped() {
+				err = ask(at, p.walksNeeded())
 			}
 			if err != nil || h.stopped() {
 				return given()
@@ -192,23 +192,24 @@ func (h *hunt) critical(s *Stuck, known *Crisis) (c Crisis, err error) {
 	}
 }
 
-func (l *Liveness) stopped() bool { return l.gone || l.Late() || l.X.Stopped != nil && l.X.Stopped() }
+func (l *Liveness) stopped() bool { return l.gone || l.IsLate() || l.X.Stopped != nil && l.X.Stopped() }
 
-// enough is how many walks it takes for a state to count as dead, while the critical transition
-// lies between two others: no more than there is time for.
-func (h *hunt) enough(low, high int) int {
-	walks := h.Sure()
+// walksNeeded is how many walks it takes for a state to count as dead, while the critical
+// transition lies between two others: no more than there is time for.
+func (h *hunt) walksNeeded(low, high int) int {
+	walks := h.SureWalks()
 	if h.Clock == nil || h.Until == 0 || h.cost <= 0 {
 		return walks
 	}
 	// About half of the states that are asked are dead, and to most of them go only a few walks.
 	asks := 1 + float64(bits.Len(uint(high-low)))/(2*guess)
-	return max(min(walks, int(float64(h.Until-h.Clock())/(float64(h.cost)*asks))), h.least())
+	return max(min(walks, int(float64(h.Until-h.Clock())/(float64(h.cost)*asks))), h.fewestWalks())
 }
 
-// needed is how many walks from the next state must not be live, after some of these were: so many
-// that less than one of a hundred states of which as many walks are live would be taken for dead.
-func (p probe) needed() int {
+// walksNeeded is how many walks from the next state must not be live, after some of these were: so
+// many that less than one of a hundred states of which as many walks are live would be taken for
+// dead.
+func (p probe) walksNeeded() int {
 	if p.live == 0 || p.live == p.walks {
 		return 0
 	}
@@ -218,27 +219,27 @@ func (p probe) needed() int {
 // mostWalks times as many are taken from a state behind one from which few are live, at most.
 const mostWalks = 8
 
-// share takes up to so many walks from the state after i steps, and fewer if many of the first are
-// live.
-func (h *hunt) share(i, walks int) (p probe, err error) {
+// takeWalks takes up to so many walks from the state after i steps, and fewer if many of the first
+// are live.
+func (h *hunt) takeWalks(i, walks int) (p probe, err error) {
 	for p.walks < walks && 2*p.live < leastWalks {
 		began := p.walks
-		t := h.tries(h.path, min(leastWalks, walks-began), func(by *Liveness, j int) (walk, error) {
-			return by.walk(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
+		t := h.newTries(h.path, min(leastWalks, walks-began), func(by *Liveness, j int) (walk, error) {
+			return by.takeWalkFrom(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
 		})
 		t.from, t.all = func(int) int { return i }, true
-		if err := t.take(); err != nil || h.stopped() {
+		if err := t.takeAll(); err != nil || h.stopped() {
 			return p, err
 		}
 		for _, o := range t.outcomes {
-			h.count(i, &p, o)
+			h.countWalk(i, &p, o)
 		}
 	}
 	return p, nil
 }
 
-// count counts a walk from the state after i steps.
-func (h *hunt) count(i int, p *probe, o outcome) {
+// countWalk counts a walk from the state after i steps.
+func (h *hunt) countWalk(i int, p *probe, o outcome) {
 	h.walks++
 	h.steps += o.steps
 	h.before += i
@@ -247,17 +248,17 @@ func (h *hunt) count(i int, p *probe, o outcome) {
 	}
 }
 
-// ask reports whether any of so many walks from the state after i steps is live. Those that were
-// taken from it before count.
-func (h *hunt) ask(i, walks int) (live bool, err error) {
+// isAnyLive reports whether any of so many walks from the state after i steps is live. Those that
+// were taken from it before count.
+func (h *hunt) isAnyLive(i, walks int) (live bool, err error) {
 	p := h.probes[i]
 	if p == nil {
 		p = &probe{}
-		if err := h.fork(h.try, h.path, i); err != nil {
+		if err := h.forkWithoutBudgets(h.try, h.path, i); err != nil {
 			return false, err
 		}
 		if g := &h.goals[h.goal]; g.Within == 0 && g.StableFor == 0 && i >= h.large {
-			live, sure, whole, err := h.exhaust(h.try, h.goal)
+			live, sure, whole, err := h.exhaustStates(h.try, h.goal)
 			if err != nil || !live && h.stopped() {
 				return false, err
 			}
@@ -265,7 +266,7 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 				h.large = i
 			}
 			if live {
-				h.keep(i)
+				h.keepLive(i)
 				p.live++
 			}
 			p.sure = sure
@@ -276,28 +277,28 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 		return p.live > 0, nil
 	}
 	began := p.walks
-	t := h.tries(h.path, walks-began, func(by *Liveness, j int) (walk, error) {
-		return by.walk(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
+	t := h.newTries(h.path, walks-began, func(by *Liveness, j int) (walk, error) {
+		return by.takeWalkFrom(by.try, 1<<h.goal, mostlyNatural+began+j, h.Bound)
 	})
 	t.from = func(int) int { return i }
 	clock := time.Duration(0)
 	if h.Clock != nil {
 		clock = h.Clock()
 	}
-	if err := t.take(); err != nil {
+	if err := t.takeAll(); err != nil {
 		return false, err
 	}
 	for j, o := range t.outcomes[:min(t.live+1, walks-began)] {
 		if !o.ended {
 			break // it was stopped
 		}
-		h.count(i, p, o)
+		h.countWalk(i, p, o)
 		if o.end != WalkLive && o.steps == 0 { // nothing happens here
 			p.sure = true
 			return false, nil
 		} else if j == t.live {
 			t.path.ForkInto(h.try, t.path.Steps())
-			h.keep(i)
+			h.keepLive(i)
 		}
 	}
 	if h.Clock != nil && p.live == 0 && p.walks > began {
@@ -306,24 +307,24 @@ func (h *hunt) ask(i, walks int) (live bool, err error) {
 	return p.live > 0, nil
 }
 
-// Dead reports whether a goal is live in no walk from the state after the first n steps of a path:
-// in none of a few, then in none of all that it takes, and in no long one.
-func (l *Liveness) Dead(p *space.Path, n, goal int) (bool, error) {
+// IsDead reports whether a goal is live in no walk from the state after the first n steps of a
+// path: in none of a few, then in none of all that it takes, and in no long one.
+func (l *Liveness) IsDead(p *space.Path, n, goal int) (bool, error) {
 	l.along, l.gone = -1, false
-	h := l.hunt(p, goal)
-	live, err := h.ask(n, max(l.Sure()/guess, 1))
+	h := l.newHunt(p, goal)
+	live, err := h.isAnyLive(n, max(l.SureWalks()/guess, 1))
 	if err == nil && !live && !l.stopped() {
-		live, err = h.ask(n, l.Sure())
+		live, err = h.isAnyLive(n, l.SureWalks())
 	}
 	if err == nil && !live && !l.stopped() && !h.probes[n].sure {
-		live, _, err = l.Outlast(p, n, goal)
+		live, _, err = l.TakeLongWalks(p, n, goal)
 	}
 	return err == nil && !live && !l.stopped(), err
 }
 
-// keep keeps a live execution, whose first i steps are those of one that is stuck, if none went
+// keepLive keeps a live execution, whose first i steps are those of one that is stuck, if none went
 // further with that.
-func (l *Liveness) keep(i int) {
+func (l *Liveness) keepLive(i int) {
 	if i > l.along {
 		l.along = i
 		l.try.ForkInto(l.near, l.try.Steps())
@@ -333,10 +334,10 @@ func (l *Liveness) keep(i int) {
 // small is how many states exhaust looks at, at most.
 const small = 300
 
-// exhaust looks at all states that can follow the end of a path, unless they are too many. live: in
-// one a goal waits for nothing, and the path leads there. sure: it is in none. whole: they are not
-// too many.
-func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err error) {
+// exhaustStates looks at all states that can follow the end of a path, unless they are too many.
+// live: in one a goal waits for nothing, and the path leads there. sure: it is in none. whole: they
+// are not too many.
+func (l *Liveness) exhaustStates(p *space.Path, goal int) (live, sure, whole bool, err error) {
 	seen := map[hash.Hash]bool{}
 	whole = true
 	var visit func() (bool, error)
@@ -376,8 +377,8 @@ func (l *Liveness) exhaust(p *space.Path, goal int) (live, sure, whole bool, err
 	return live, whole && !live && err == nil, whole || live, err
 }
 
-// common is how many steps two executions begin with that are the same.
-func common(a, b *space.Path) (n int) {
+// commonSteps is how many steps two executions begin with that are the same.
+func commonSteps(a, b *space.Path) (n int) {
 	for n < min(a.Steps(), b.Steps()) && a.Taken(n+1).SameAction(b.Taken(n+1)) {
 		n++
 	}

@@ -21,10 +21,11 @@ const (
 	leastTimes = 4
 )
 
-// Cycle looks whether a stuck execution, on the natural schedule from its end, does the same again
-// and again: the same nodes take the same kinds of steps, write the same lines but for numbers, and
-// expose the same. nil: it does not. The path then has the steps that were looked at as well.
-func (l *Liveness) Cycle(s *Stuck) (*Cycle, error) {
+// FindCycle looks whether a stuck execution, on the natural schedule from its end, does the same
+// again and again: the same nodes take the same kinds of steps, write the same lines but for
+// numbers, and expose the same. nil: it does not. The path then has the steps that were looked at
+// as well.
+func (l *Liveness) FindCycle(s *Stuck) (*Cycle, error) {
 	p, from := s.Path, s.Path.Steps()
 	var did []string
 	for p.Steps()-from < cycleSteps && p.Last().Plain > 0 && !l.stopped() {
@@ -39,7 +40,7 @@ func (l *Liveness) Cycle(s *Stuck) (*Cycle, error) {
 		if out.Cut != "" || out.Fatal != "" || len(out.Exits) > 0 {
 			return nil, nil
 		}
-		did = append(did, l.does(p))
+		did = append(did, l.describeLastStep(p))
 	}
 	for n := 1; n*leastTimes <= len(did); n++ {
 		end := len(did)
@@ -59,8 +60,8 @@ func (l *Liveness) Cycle(s *Stuck) (*Cycle, error) {
 	return nil, nil
 }
 
-// does says what the last step of a path does that shows, but for numbers.
-func (l *Liveness) does(p *space.Path) string {
+// describeLastStep says what the last step of a path does that shows, but for numbers.
+func (l *Liveness) describeLastStep(p *space.Path) string {
 	e, by := p.Taken(p.Steps()), p.Last().By
 	var b strings.Builder
 	fmt.Fprint(&b, e.Kind, e.Node, len(by.Output.Messages))

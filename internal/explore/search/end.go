@@ -30,8 +30,8 @@ type Result struct {
 	Unreplayable           bool           // some step may go differently the next time
 }
 
-// Count adds a step.
-func (r *Result) Count(s ariadne.Step) {
+// CountStep adds a step.
+func (r *Result) CountStep(s ariadne.Step) {
 	r.Steps++
 	r.Calls += s.Output.Calls
 	r.Messages += len(s.Output.Messages)

@@ -12,7 +12,7 @@ import (
 // space.Path.PushNatural.
 func EndOf(p *space.Path, checks func() []property.Check, limit int) (end string, v *ariadne.Violation) {
 	x := &Exploration{Space: p.Space(), Checks: checks, Limit: limit}
-	end, v = x.over(p)
+	end, v = x.whyOver(p)
 	s := &p.Last().State.State
 	if end == EndTime && p.System().IsIdle(s) {
 		if !p.System().IsIdleForGood(s) {

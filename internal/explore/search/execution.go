@@ -51,7 +51,7 @@ func (e *Execution) Run() (Result, error) {
 				return
 			}
 			s := p.Step(p.Steps())
-			r.Count(s)
+			r.CountStep(s)
 			given = e.Watch != nil && !e.Watch(s)
 		},
 		Stopped: func() bool { return given || e.Stopped != nil && e.Stopped() },

@@ -165,14 +165,14 @@ func (x *Exploration) Run() (string, error) {
 	if x.Space.Restart != nil {
 		return x.executions()
 	}
-	p, err := x.begin()
+	p, err := x.newPath()
 	if err != nil {
 		return SearchStopped, err
 	}
 	if how, err := x.approach(p); how != "" || err != nil {
 		return how, err
 	}
-	if how, err := x.single(p); how != "" || err != nil {
+	if how, err := x.endWithoutChoice(p); how != "" || err != nil {
 		return how, err
 	}
 	for {
@@ -181,11 +181,11 @@ func (x *Exploration) Run() (string, error) {
 			return SearchStopped, err
 		}
 		if !ok {
-			return x.whole(), nil
+			return x.describeWhole(), nil
 		}
 		p.Cut(keep)
 		x.aside = strategy.Aside(x.Explorer)
-		if done, err := x.path(p); err != nil || done {
+		if done, err := x.takePath(p); err != nil || done {
 			return SearchStopped, err
 		}
 	}
@@ -202,7 +202,7 @@ func (x *Exploration) executions() (string, error) {
 			return SearchStopped, err
 		}
 		if _, ok := x.Explorer.Begin(p); !ok {
-			return x.whole(), nil
+			return x.describeWhole(), nil
 		}
 		if n > 0 {
 			if err := x.Space.Restart(); err != nil {
@@ -210,30 +210,30 @@ func (x *Exploration) executions() (string, error) {
 			}
 		}
 		x.checks = x.Checks()
-		x.arrive(p)
+		x.enterState(p)
 		if how, err := x.approach(p); how != "" || err != nil {
 			return how, err
 		}
-		if how, err := x.single(p); how != "" || err != nil {
+		if how, err := x.endWithoutChoice(p); how != "" || err != nil {
 			return how, err
 		}
-		if done, err := x.path(p); err != nil || done {
+		if done, err := x.takePath(p); err != nil || done {
 			return SearchStopped, err
 		}
 	}
 }
 
-// begin returns the path without steps.
-func (x *Exploration) begin() (*space.Path, error) {
+// newPath returns the path without steps.
+func (x *Exploration) newPath() (*space.Path, error) {
 	p, err := space.NewPath(x.Space, x.Bounds)
 	if err != nil {
 		return nil, err
 	}
 	p.Ends = func(e *world.Event, by *memo.Transition) bool {
-		end, _ := x.fault(p, e, by)
+		end, _ := x.whyEnded(p, e, by)
 		return end != ""
 	}
-	x.arrive(p)
+	x.enterState(p)
 	return p, nil
 }
 
@@ -244,20 +244,20 @@ func (x *Exploration) approach(p *space.Path) (string, error) {
 		if x.Stopped != nil && x.Stopped() {
 			return SearchStopped, nil
 		}
-		if end, v := x.over(p); end != "" {
-			x.Missing = x.missing(p)
-			return x.last(p, end, v, SearchNowhere)
+		if end, v := x.whyOver(p); end != "" {
+			x.Missing = x.describeMissing(p)
+			return x.endSearch(p, end, v, SearchNowhere)
 		}
-		if err := x.push(p, 0); err != nil {
+		if err := x.pushEvent(p, 0); err != nil {
 			return SearchStopped, err
 		}
 	}
 	return "", nil
 }
 
-// missing says in words what keeps a path from having come to a steady state
+// describeMissing says in words what keeps a path from having come to a steady state
 // (space.Bounds.FromLive), or "".
-func (x *Exploration) missing(p *space.Path) string {
+func (x *Exploration) describeMissing(p *space.Path) string {
 	if !x.Bounds.FromLive {
 		return ""
 	}
@@ -274,20 +274,20 @@ func (x *Exploration) missing(p *space.Path) string {
 	return strings.Join(all, "; ")
 }
 
-// single ends the search when the path is over before there is anything to choose, and says
-// how; else it is "".
-func (x *Exploration) single(p *space.Path) (string, error) {
-	end, v := x.over(p)
+// endWithoutChoice ends the search when the path is over before there is anything to choose, and
+// says how; else it is "".
+func (x *Exploration) endWithoutChoice(p *space.Path) (string, error) {
+	end, v := x.whyOver(p)
 	if end == "" || x.mayGoOn(p, end) {
 		return "", nil
 	}
 	x.Single = true
-	return x.last(p, end, v, SearchExhausted)
+	return x.endSearch(p, end, v, SearchExhausted)
 }
 
-// last ends a path which the explorer does not see, and the search, with how.
-func (x *Exploration) last(p *space.Path, end string, v *ariadne.Violation, how string) (string, error) {
-	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
+// endSearch ends a path which the explorer does not see, and the search, with how.
+func (x *Exploration) endSearch(p *space.Path, end string, v *ariadne.Violation, how string) (string, error) {
+	if stopped, err := x.takeHousekeeping(p, &end, &v); err != nil || stopped {
 		return SearchStopped, err
 	}
 	x.judgeEnd(p, &end, &v)
@@ -300,17 +300,17 @@ func (x *Exploration) last(p *space.Path, end string, v *ariadne.Violation, how 
 	return how, nil
 }
 
-// push takes a step.
-func (x *Exploration) push(p *space.Path, event int) error {
+// pushEvent takes a step.
+func (x *Exploration) pushEvent(p *space.Path, event int) error {
 	if err := p.Push(event); err != nil {
 		return err
 	}
-	x.count(p)
-	x.arrive(p)
+	x.countStep(p)
+	x.enterState(p)
 	return nil
 }
 
-func (x *Exploration) count(p *space.Path) {
+func (x *Exploration) countStep(p *space.Path) {
 	by := p.Last().By
 	x.Coverage.Steps++
 	x.Coverage.Calls += by.Output.Calls
@@ -318,32 +318,32 @@ func (x *Exploration) count(p *space.Path) {
 	if !x.Space.System.Faulty() {
 		return
 	}
-	phase := x.follow(p)
+	phase := x.followPhase(p)
 	if e := p.Event(p.Len()); e.IsFault() {
-		x.strike(e, phase)
+		x.countFault(e, phase)
 	}
 }
 
-// whole says whether all was explored.
-func (x *Exploration) whole() string {
+// describeWhole says whether all was explored.
+func (x *Exploration) describeWhole() string {
 	if e, ok := x.Explorer.(strategy.Exhaustive); ok && e.Missed() == "" {
 		return SearchExhausted
 	}
 	return SearchDone
 }
 
-// path takes one path to its end; done when the search is over.
-func (x *Exploration) path(p *space.Path) (done bool, err error) {
+// takePath takes one path to its end; done when the search is over.
+func (x *Exploration) takePath(p *space.Path) (done bool, err error) {
 	for {
 		if x.Stopped != nil && x.Stopped() {
 			return true, nil
 		}
-		end, v := x.over(p)
-		if err := x.unjudged(); err != nil {
+		end, v := x.whyOver(p)
+		if err := x.propertyError(); err != nil {
 			return true, err
 		}
 		if f := p.Last(); f.Rest && x.mayGoOn(p, end) {
-			if done, err := x.rest(p, end); done || err != nil {
+			if done, err := x.judgeRest(p, end); done || err != nil {
 				return true, err
 			}
 			end = ""
@@ -358,7 +358,7 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			if ok {
-				if err := x.push(p, i); err != nil {
+				if err := x.pushEvent(p, i); err != nil {
 					return true, err
 				}
 				continue
@@ -368,23 +368,23 @@ func (x *Exploration) path(p *space.Path) (done bool, err error) {
 				end = EndSeen
 			}
 		}
-		return x.end(p, end, v)
+		return x.endPath(p, end, v)
 	}
 }
 
-// arrive enters the state at the end of the path.
-func (x *Exploration) arrive(p *space.Path) {
+// enterState enters the state at the end of the path.
+func (x *Exploration) enterState(p *space.Path) {
 	f := p.Last()
 	if f.Seen, f.Again = false, false; !x.aside {
-		f.Seen = !x.fresh(p)
+		f.Seen = !x.enterFresh(p)
 	}
 	if !f.Seen {
 		x.Coverage.States++
-		x.offer(p)
+		x.countOffered(p)
 		if f.Bounded {
 			x.Coverage.Bounded++
 		}
-		if x.Space.Equality.Exposed && !x.aside && x.cutOff(p) {
+		if x.Space.Equality.Exposed && !x.aside && x.isCutOff(p) {
 			x.Coverage.CutOff++
 		}
 	} else if stem, ok := p.FindCycle(); ok && !p.Approaching() {
@@ -398,9 +398,9 @@ func (x *Exploration) arrive(p *space.Path) {
 	}
 }
 
-// offer counts the kinds of faults that can happen at the end of the path. Those within a step are
-// known once it was taken: they are counted in the state to which it led.
-func (x *Exploration) offer(p *space.Path) {
+// countOffered counts the kinds of faults that can happen at the end of the path. Those within a
+// step are known once it was taken: they are counted in the state to which it led.
+func (x *Exploration) countOffered(p *space.Path) {
 	if !x.Space.System.Faulty() {
 		return
 	}
@@ -442,19 +442,19 @@ func (x *Exploration) offer(p *space.Path) {
 	}
 }
 
-// cutOff reports whether the bound on time or depth has taken away something at the end of
+// isCutOff reports whether the bound on time or depth has taken away something at the end of
 // the path that could happen in this state if it were reached sooner.
-func (x *Exploration) cutOff(p *space.Path) bool {
+func (x *Exploration) isCutOff(p *space.Path) bool {
 	f, y := p.Last(), x.Space.System
 	late := f.Late && f.Beyond <= x.Bounds.Time || f.Bounded && x.Bounds.Depth > 0 && p.Len() >= x.Bounds.Depth
 	return late && !y.ClientsDone(&f.State.State) && !y.HasOnlyHousekeeping(&f.State.State) && !y.IsIdle(&f.State.State)
 }
 
-// fresh enters the state at the end of the path. It is known when it was entered
+// enterFresh enters the state at the end of the path. It is known when it was entered
 // before, or one of its class. What is known is not entered into further classes: who
 // enters a class first goes on from there, and all others may rely on that. On the approach
 // only the natural step is taken, so there a state stands for its history alone.
-func (x *Exploration) fresh(p *space.Path) bool {
+func (x *Exploration) enterFresh(p *space.Path) bool {
 	f := p.Last()
 	if x.Seen.KeepsNothing() && len(x.Classes) == 0 {
 		f.Again = false
@@ -476,11 +476,11 @@ func (x *Exploration) fresh(p *space.Path) bool {
 	return true
 }
 
-// over says why the path cannot go on, or "".
-func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
+// whyOver says why the path cannot go on, or "".
+func (x *Exploration) whyOver(p *space.Path) (string, *ariadne.Violation) {
 	f := p.Last()
 	if f.By != nil && !f.By.Judged.Load() {
-		if end, v := x.fault(p, p.Event(p.Len()), f.By); end != "" {
+		if end, v := x.whyEnded(p, p.Event(p.Len()), f.By); end != "" {
 			return end, v
 		}
 	}
@@ -502,8 +502,8 @@ func (x *Exploration) over(p *space.Path) (string, *ariadne.Violation) {
 	return "", nil
 }
 
-// fault says why paths end with a transition, whatever else could happen, or "".
-func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) (string, *ariadne.Violation) {
+// whyEnded says why paths end with a transition, whatever else could happen, or "".
+func (x *Exploration) whyEnded(p *space.Path, e *world.Event, by *memo.Transition) (string, *ariadne.Violation) {
 	if by.Judged.Load() {
 		return "", nil
 	}
@@ -513,7 +513,7 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	if by.Output.Fatal != "" { // what else it did in this step, it may have done for that
 		return EndFatal, nil
 	}
-	if v := x.judge(p, e, by); v != nil {
+	if v := x.judgeStep(p, e, by); v != nil {
 		return EndViolation, v
 	}
 	x.Coverage.Assertions.Add(&by.Output)
@@ -521,9 +521,9 @@ func (x *Exploration) fault(p *space.Path, e *world.Event, by *memo.Transition) 
 	return "", nil
 }
 
-// judge lets fresh checks look at a step alone, or those of the path. In what happens to the
+// judgeStep lets fresh checks look at a step alone, or those of the path. In what happens to the
 // network no node does anything.
-func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) *ariadne.Violation {
+func (x *Exploration) judgeStep(p *space.Path, e *world.Event, by *memo.Transition) *ariadne.Violation {
 	s := &x.step
 	p.FillStep(s, p.Steps(), e, by)
 	if s.Action.Node == ariadne.NoNode {
@@ -541,8 +541,8 @@ func (x *Exploration) judge(p *space.Path, e *world.Event, by *memo.Transition) 
 	return nil
 }
 
-// unjudged is what is wrong with a property.
-func (x *Exploration) unjudged() error {
+// propertyError is what is wrong with a property.
+func (x *Exploration) propertyError() error {
 	if x.final != nil {
 		return x.final
 	}
@@ -619,9 +619,9 @@ func (x *Exploration) judgeFinally(p *space.Path, byTime bool) *ariadne.Violatio
 	return &ariadne.Violation{Kind: property.Final, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: wrong}
 }
 
-func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
+func (x *Exploration) endPath(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {
 	steps := p.Len()
-	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
+	if stopped, err := x.takeHousekeeping(p, &end, &v); err != nil || stopped {
 		return true, err
 	}
 	how := x.judgeEnd(p, &end, &v)
@@ -642,10 +642,10 @@ func (x *Exploration) end(p *space.Path, end string, v *ariadne.Violation) (done
 	return false, p.Err()
 }
 
-// outlast lets the housekeeping of a path that the time limit has ended go on, until
+// takeHousekeeping lets the housekeeping of a path that the time limit has ended go on, until
 // something comes of it or nothing can. The explorer does not see these steps, among
 // which there is no choice that matters.
-func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation) (stopped bool, err error) {
+func (x *Exploration) takeHousekeeping(p *space.Path, end *string, v **ariadne.Violation) (stopped bool, err error) {
 	steps, y := p.Len(), x.Space.System
 	for *end == EndTime && y.IsIdle(&p.Last().State.State) {
 		if y.IsIdleForGood(&p.Last().State.State) {
@@ -661,11 +661,11 @@ func (x *Exploration) outlast(p *space.Path, end *string, v **ariadne.Violation)
 		if err := p.PushNatural(); err != nil {
 			return false, err
 		}
-		x.count(p)
+		x.countStep(p)
 		if x.Space.Restart != nil && x.Watch != nil {
 			x.Watch(p)
 		}
-		why, w := x.fault(p, p.Event(p.Len()), p.Last().By)
+		why, w := x.whyEnded(p, p.Event(p.Len()), p.Last().By)
 		if why == "" {
 			if w = x.judgeState(p, expose.Between); w != nil {
 				why = EndViolation
@@ -699,16 +699,16 @@ func (x *Exploration) mayGoOn(p *space.Path, end string) bool {
 	return (end == EndQuiet || end == EndTime) && f.Rest && len(f.Enabled) > 0 && strategy.TriesFaultsAtRest(x.Explorer)
 }
 
-// rest judges and counts a path that goes on, once among all workers, as if it ended here. It goes
-// on whatever comes of that: a fault that does not depend on the last step could have come before
-// it.
-func (x *Exploration) rest(p *space.Path, end string) (done bool, err error) {
+// judgeRest judges and counts a path that goes on, once among all workers, as if it ended here. It
+// goes on whatever comes of that: a fault that does not depend on the last step could have come
+// before it.
+func (x *Exploration) judgeRest(p *space.Path, end string) (done bool, err error) {
 	if !x.Seen.AddRest(p.Identity()) {
 		return false, nil
 	}
 	steps := p.Len()
 	var v *ariadne.Violation
-	if stopped, err := x.outlast(p, &end, &v); err != nil || stopped {
+	if stopped, err := x.takeHousekeeping(p, &end, &v); err != nil || stopped {
 		return true, err
 	}
 	x.judgeEnd(p, &end, &v)

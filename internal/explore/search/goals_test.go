@@ -175,7 +175,7 @@ func TestGoalsAgreeWithBruteForce(t *testing.T) {
 							t.Fatal(err)
 						}
 					}
-					r, err := l.Look(p, p.Steps())
+					r, err := l.TakeWalk(p, p.Steps())
 					if err != nil {
 						t.Fatal(err)
 					}

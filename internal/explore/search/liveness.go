@@ -18,7 +18,7 @@ import (
 // further faults. A state is *live* for a goal when the goal waits for nothing in it, and *dead*
 // when no live state follows it. A walk counts from where all faults have ended that end by
 // themselves. One that is not live after so many steps is suspected to be in dead states, and
-// Critical looks for the step that led there.
+// FindCritical looks for the step that led there.
 //
 // What it finds from a state is a function of that state and of the seed.
 type Liveness struct {
@@ -77,15 +77,15 @@ func NewLiveness(x *Exploration) (*Liveness, error) {
 	return l, nil
 }
 
-// Late reports whether there is no more time.
-func (l *Liveness) Late() bool { return l.Clock != nil && l.Until > 0 && l.Clock() >= l.Until }
+// IsLate reports whether there is no more time.
+func (l *Liveness) IsLate() bool { return l.Clock != nil && l.Until > 0 && l.Clock() >= l.Until }
 
-// least is how many walks it takes for a state to count as dead where there is little time.
-func (l *Liveness) least() int { return min(l.Walks, leastWalks) }
+// fewestWalks is how many walks it takes for a state to count as dead where there is little time.
+func (l *Liveness) fewestWalks() int { return min(l.Walks, leastWalks) }
 
-// Sure is how many walks it takes for a state to count as dead: Walks, but fewer where they are so
-// long that these would take too many steps.
-func (l *Liveness) Sure() int { return min(l.Walks, max(leastWalks, deadSteps/max(l.Bound, 1))) }
+// SureWalks is how many walks it takes for a state to count as dead: Walks, but fewer where they
+// are so long that these would take too many steps.
+func (l *Liveness) SureWalks() int { return min(l.Walks, max(leastWalks, deadSteps/max(l.Bound, 1))) }
 
 // leastWalks are taken from a state before it counts as dead, and else no more than take deadSteps
 // steps. A first guess takes fewer by guess.
@@ -101,8 +101,8 @@ const DefaultWalks = 60
 // Work is how many steps all walks have taken.
 func (l *Liveness) Work() int { return l.work }
 
-// all are all goals, a bit for each.
-func (l *Liveness) all() uint64 { return 1<<len(l.goals) - 1 }
+// allGoals are all goals, a bit for each.
+func (l *Liveness) allGoals() uint64 { return 1<<len(l.goals) - 1 }
 
 // WalkEnd is how a walk ended.
 type WalkEnd uint8
@@ -137,8 +137,8 @@ type aims struct {
 	since [property.MaxGoals]ariadne.Time // when it came to be as it is now
 }
 
-// look looks at the next frame.
-func (a *aims) look(f *space.Frame) {
+// lookAt looks at the next frame.
+func (a *aims) lookAt(f *space.Frame) {
 	now := f.State.Now
 	if !a.began {
 		a.start = now
@@ -164,19 +164,20 @@ func (a *aims) look(f *space.Frame) {
 	a.began = true
 }
 
-// end looks at a state in which nothing happens any more: what holds does for ever.
-func (a *aims) end() { a.left &^= a.holds &^ a.late }
+// enterEnd looks at a state in which nothing happens any more: what holds does for ever.
+func (a *aims) enterEnd() { a.left &^= a.holds &^ a.late }
 
-// walk takes a random walk of so many goals from the end of a path that is calm.
-func (l *Liveness) walk(p *space.Path, goals uint64, index, bound int) (w walk, err error) {
+// takeWalkFrom takes a random walk of so many goals from the end of a path on which no budget is
+// left.
+func (l *Liveness) takeWalkFrom(p *space.Path, goals uint64, index, bound int) (w walk, err error) {
 	by := strategy.Walks{Seed: l.Seed ^ p.Hash(p.Last()).Lo, Weights: l.Weights, Index: index}
 	by.Begin(p)
-	return l.goOn(p, &by, &aims{goals: l.goals, left: goals}, bound, 0)
+	return l.continueWalk(p, &by, &aims{goals: l.goals, left: goals}, bound, 0)
 }
 
-// goOn takes a walk on until it counts for so many steps and, if these are not mostBound, for so
-// long.
-func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk, err error) {
+// continueWalk takes a walk on until it counts for so many steps and, if these are not mostBound,
+// for so long.
+func (l *Liveness) continueWalk(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk, err error) {
 	y := l.space.System
 	w.start = -1
 	over := func() bool {
@@ -190,10 +191,10 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 			w.start = p.Steps()
 		}
 		if w.start >= 0 {
-			a.look(f)
+			a.lookAt(f)
 		}
 		if quiet {
-			a.end()
+			a.enterEnd()
 		}
 		w.left = a.left
 		switch {
@@ -208,11 +209,11 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 					w.end = WalkViolation
 				}
 			}
-			return w, l.X.unjudged()
+			return w, l.X.propertyError()
 		case a.late != 0:
 			w.end, w.left = WalkLate, a.late
 			return w, nil
-		case w.start >= 0 && over() && w.left&^l.timed() != 0, p.Steps()-from >= manyTimes*bound:
+		case w.start >= 0 && over() && w.left&^l.timedGoals() != 0, p.Steps()-from >= manyTimes*bound:
 			w.end = WalkBound
 			return w, nil
 		}
@@ -224,17 +225,17 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 			return w, err
 		}
 		l.work++
-		l.X.count(p)
+		l.X.countStep(p)
 		if l.Watch != nil {
 			l.Watch(p.Last().By)
 		}
-		end, v := l.X.fault(p, p.Taken(p.Steps()), p.Last().By)
+		end, v := l.X.whyEnded(p, p.Taken(p.Steps()), p.Last().By)
 		if end == "" {
 			if v = l.X.judgeState(p, expose.Between); v != nil {
 				end = EndViolation
 			}
 		}
-		if err := l.X.unjudged(); err != nil {
+		if err := l.X.propertyError(); err != nil {
 			return w, err
 		}
 		if end != "" {
@@ -250,8 +251,8 @@ func (l *Liveness) goOn(p *space.Path, by *strategy.Walks, a *aims, bound int, l
 // time is up.
 const manyTimes = 20
 
-// timed are the goals that time bounds.
-func (l *Liveness) timed() (goals uint64) {
+// timedGoals are the goals that time bounds.
+func (l *Liveness) timedGoals() (goals uint64) {
 	for i, g := range l.goals {
 		if g.Within > 0 {
 			goals |= 1 << i
@@ -260,8 +261,8 @@ func (l *Liveness) timed() (goals uint64) {
 	return goals
 }
 
-// fork makes a path of the first n steps of another, calm at its end.
-func (l *Liveness) fork(to, from *space.Path, n int) error {
+// forkWithoutBudgets makes a path of the first n steps of another, with no budget left at its end.
+func (l *Liveness) forkWithoutBudgets(to, from *space.Path, n int) error {
 	from.ForkInto(to, n)
 	return to.ClearBudgets()
 }
@@ -291,22 +292,22 @@ type Looked struct {
 	Quiet bool // nothing could happen in it
 }
 
-// Look takes a walk from the state after the first n steps of a path. What is stuck is good until
-// the next call.
-func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
-	if err := l.fork(l.path, p, n); err != nil {
+// TakeWalk takes a walk from the state after the first n steps of a path. What is stuck is good
+// until the next call.
+func (l *Liveness) TakeWalk(p *space.Path, n int) (r Looked, err error) {
+	if err := l.forkWithoutBudgets(l.path, p, n); err != nil {
 		return r, err
 	}
 	if !l.Seen.Add(l.path.Hash(l.path.Last())) {
 		return Looked{Known: true}, nil
 	}
 	s := &Stuck{Path: l.path, From: n, by: strategy.Walks{Seed: l.Seed ^ l.path.Hash(l.path.Last()).Lo, Weights: l.Weights, Index: mostlyNatural}}
-	s.aims = aims{goals: l.goals, left: l.all()}
+	s.aims = aims{goals: l.goals, left: l.allGoals()}
 	s.by.Begin(l.path)
 	if l.Clock != nil {
 		s.Took = -l.Clock()
 	}
-	w, err := l.goOn(l.path, &s.by, &s.aims, l.Bound, 0)
+	w, err := l.continueWalk(l.path, &s.by, &s.aims, l.Bound, 0)
 	if err != nil {
 		return r, err
 	}
@@ -318,7 +319,7 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 		return r, nil
 	}
 	// the time of the others is not up
-	if left := w.left &^ l.timed(); w.end == WalkBound && left != 0 {
+	if left := w.left &^ l.timedGoals(); w.end == WalkBound && left != 0 {
 		w.left = left
 	}
 	for w.left&(1<<s.Goal) == 0 && w.end != WalkViolation {
@@ -334,13 +335,13 @@ func (l *Liveness) Look(p *space.Path, n int) (r Looked, err error) {
 // first one from a state.
 const mostlyNatural = 5
 
-// Longer takes the walk on until it counts for so many steps. Live: it was live after all, or
+// ProlongWalk takes the walk on until it counts for so many steps. Live: it was live after all, or
 // cannot go on.
-func (l *Liveness) Longer(s *Stuck, bound int) (live bool, err error) {
+func (l *Liveness) ProlongWalk(s *Stuck, bound int) (live bool, err error) {
 	s.aims = aims{goals: l.goals, left: 1 << s.Goal}
-	l.halt = l.Late
+	l.halt = l.IsLate
 	defer func() { l.halt = nil }()
-	w, err := l.goOn(s.Path, &s.by, &s.aims, bound, 0)
+	w, err := l.continueWalk(s.Path, &s.by, &s.aims, bound, 0)
 	s.End, s.Violation = w.end, w.violation
 	return err == nil && (w.end == WalkLive || w.end == WalkGivenUp), err
 }
@@ -352,24 +353,24 @@ type Further struct {
 	Time  time.Duration // of that one
 }
 
-// Outlast takes some long walks from the state after n steps of a path, mostly natural ones, which
-// are fair: each counts for Raised steps, and for a minute unless these are many. Timeouts of
+// TakeLongWalks takes some long walks from the state after n steps of a path, mostly natural ones,
+// which are fair: each counts for Raised steps, and for a minute unless these are many. Timeouts of
 // programs tell how long what must happen may take, and so steps alone tell too little: a node that
 // has come back may ask again after seconds, while others take hundreds of steps. live: one was
 // live, and f has what it took; or none could go on to an end.
-func (l *Liveness) Outlast(p *space.Path, n, goal int) (live bool, f Further, err error) {
+func (l *Liveness) TakeLongWalks(p *space.Path, n, goal int) (live bool, f Further, err error) {
 	if l.stopped() {
 		return true, f, nil
 	}
 	l.halt = l.stopped
 	defer func() { l.halt = nil }()
 	for j := range guess {
-		if err := l.fork(l.try, p, n); err != nil {
+		if err := l.forkWithoutBudgets(l.try, p, n); err != nil {
 			return false, f, err
 		}
 		by := strategy.Walks{Seed: l.Seed ^ l.try.Hash(l.try.Last()).Lo, Weights: l.Weights, Index: mostlyNatural - j}
 		by.Begin(l.try)
-		w, err := l.goOn(l.try, &by, &aims{goals: l.goals, left: 1 << goal}, l.Raised(), time.Minute)
+		w, err := l.continueWalk(l.try, &by, &aims{goals: l.goals, left: 1 << goal}, l.RaisedBound(), time.Minute)
 		if err != nil {
 			return false, f, err
 		}
@@ -393,16 +394,16 @@ func (l *Liveness) Outlast(p *space.Path, n, goal int) (live bool, f Further, er
 	return f.Walks == 0, f, nil
 }
 
-// Raised is how far the bound may be raised.
-func (l *Liveness) Raised() int { return max(l.Bound, min(l.Bound<<Raises, mostBound)) }
+// RaisedBound is how far the bound may be raised.
+func (l *Liveness) RaisedBound() int { return max(l.Bound, min(l.Bound<<Raises, mostBound)) }
 
 // Raises is how often walks are made twice as long before nothing is said of one.
 const Raises = 3
 
-// Begins are the states of a path, by their steps, in which a goal that time bounds begins to wait:
-// its time may count from there.
-func (l *Liveness) Begins(p *space.Path) (all []int) {
-	timed, before := l.timed(), uint64(0)
+// WaitsFrom are the states of a path, by their steps, in which a goal that time bounds begins to
+// wait: its time may count from there.
+func (l *Liveness) WaitsFrom(p *space.Path) (all []int) {
+	timed, before := l.timedGoals(), uint64(0)
 	if timed == 0 {
 		return nil
 	}
@@ -417,7 +418,7 @@ func (l *Liveness) Begins(p *space.Path) (all []int) {
 }
 
 // IsTimed reports whether time bounds a goal.
-func (l *Liveness) IsTimed(goal int) bool { return l.timed()&(1<<goal) != 0 }
+func (l *Liveness) IsTimed(goal int) bool { return l.timedGoals()&(1<<goal) != 0 }
 
 // Trail follows one goal along all of an execution. What it tells of a stuck one is a function of
 // the execution, so that a replay comes to the same.
@@ -438,19 +439,19 @@ type Trail struct {
 // NewTrail returns the trail of one of these goals.
 func NewTrail(goals []property.Goal, goal int) *Trail { return &Trail{Goal: goal, of: goals[goal]} }
 
-// Live reports whether the last frame was live.
-func (t *Trail) Live() bool { return t.frames > 0 && t.last == t.frames }
+// IsLive reports whether the last frame was live.
+func (t *Trail) IsLive() bool { return t.frames > 0 && t.last == t.frames }
 
 // Holds reports whether nothing was waited for in the last frame.
 func (t *Trail) Holds() bool { return t.holds }
 
-// Late reports whether the goal's time is up at the end of the execution p.
-func (t *Trail) Late(p *space.Path) bool {
+// IsLate reports whether the goal's time is up at the end of the execution p.
+func (t *Trail) IsLate(p *space.Path) bool {
 	return t.late || t.of.Within > 0 && p.Last().State.Now > max(t.lastAt, t.faults).Add(t.of.Within)
 }
 
-// Look looks at the next frame of the execution p, its last one or another.
-func (t *Trail) Look(p *space.Path, f *space.Frame) {
+// LookAt looks at the next frame of the execution p, its last one or another.
+func (t *Trail) LookAt(p *space.Path, f *space.Frame) {
 	now, holds := f.State.Now, f.Waits&(1<<t.Goal) == 0
 	if t.late { // it did not end there
 		t.last, t.lastAt, t.late = t.frames, t.at, false
@@ -493,7 +494,7 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	switch {
 	case p.System().IsOver(&f.State.State):
 		v.Kind, v.Message = property.Dead, v.Message+"; nothing can happen any more"
-	case t.Late(p):
+	case t.IsLate(p):
 		v.Kind, v.Message = property.Dead, v.Message+fmt.Sprintf("; it must be within %v", t.of.Within)
 	}
 	v.Message += "; " + p.Space().Properties.Reads(t.Goal, p.Snapshot())
@@ -504,11 +505,11 @@ func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 // counts from where faults have ended for the last time.
 func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
 	y, s := l.space.System, &Stuck{Goal: goal, Path: l.path, End: WalkBound}
-	t := l.trail(p, goal)
+	t := l.trailOf(p, goal)
 	switch f := p.Last(); {
 	case y.IsOver(&f.State.State):
 		s.End = WalkQuiet
-	case t.Late(p):
+	case t.IsLate(p):
 		s.End = WalkLate
 	}
 	for i := range p.Steps() + 1 {
@@ -517,7 +518,7 @@ func (l *Liveness) StuckIn(p *space.Path, goal int) (*Stuck, error) {
 		}
 	}
 	s.From = s.Start
-	return s, l.fork(l.path, p, p.Steps())
+	return s, l.forkWithoutBudgets(l.path, p, p.Steps())
 }
 
 // Shorten takes off a stuck execution all but the first n steps.
@@ -526,18 +527,18 @@ func (l *Liveness) Shorten(s *Stuck, n int) error {
 	return s.Path.ClearBudgets()
 }
 
-// trail is that of a path from its first frame to its last.
-func (l *Liveness) trail(p *space.Path, goal int) *Trail {
+// trailOf is that of a path from its first frame to its last.
+func (l *Liveness) trailOf(p *space.Path, goal int) *Trail {
 	t := NewTrail(l.goals, goal)
 	for i := range p.Steps() + 1 {
-		t.Look(p, p.FrameAt(i))
+		t.LookAt(p, p.FrameAt(i))
 	}
 	return t
 }
 
 // Violation is that of a stuck execution.
 func (l *Liveness) Violation(s *Stuck) *ariadne.Violation {
-	return l.trail(s.Path, s.Goal).Violation(s.Path)
+	return l.trailOf(s.Path, s.Goal).Violation(s.Path)
 }
 
 // Calibrate takes walks from states of the natural schedule, and sets the bound by how many steps
@@ -560,11 +561,11 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 		}
 	}
 	from := func(i int) int { return p.Steps() * (i / samples) / samples }
-	t := l.tries(p, (samples+1)*samples, func(by *Liveness, i int) (walk, error) {
-		return by.walk(by.try, by.all(), i%samples, firstBound)
+	t := l.newTries(p, (samples+1)*samples, func(by *Liveness, i int) (walk, error) {
+		return by.takeWalkFrom(by.try, by.allGoals(), i%samples, firstBound)
 	})
 	t.from, t.all = from, true
-	if err := t.take(); err != nil {
+	if err := t.takeAll(); err != nil {
 		return nil, err
 	}
 	for _, o := range t.outcomes {

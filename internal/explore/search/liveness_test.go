@@ -200,7 +200,7 @@ func TestLiveness(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := l.Look(p, p.Steps())
+			r, err := l.TakeWalk(p, p.Steps())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -222,19 +222,19 @@ func TestLiveness(t *testing.T) {
 					t.Fatalf("the critical transition does not lie between %d and %d", known.After, known.Step)
 				}
 			}
-			c, err := l.Critical(r.Stuck, nil)
+			c, err := l.FindCritical(r.Stuck, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if stopped && c.Verdict == search.DeadFrom {
-				again, err := l.Critical(r.Stuck, &known)
+				again, err := l.FindCritical(r.Stuck, &known)
 				if err != nil || again.Verdict != search.DeadFrom || again.Step > known.Step || again.Step <= known.After {
 					t.Fatalf("%+v, after %+v: %v", again, known, err)
 				}
 				if dead(t, r.Stuck.Path, again.Step-1, goal) || !dead(t, r.Stuck.Path, again.Step, goal) {
 					t.Fatalf("step %d is not critical", again.Step)
 				}
-				c, err = l.Critical(r.Stuck, nil)
+				c, err = l.FindCritical(r.Stuck, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -276,7 +276,7 @@ func stop(t *rapid.T, l *search.Liveness, s *search.Stuck) (c search.Crisis, ok 
 	l.Clock = func() time.Duration { now++; return now }
 	l.Until = time.Duration(rapid.SampledFrom([]int{1, 5, 20, 100, 1000}).Draw(t, "until"))
 	defer func() { l.Clock, l.Until = nil, 0 }()
-	c, err := l.Critical(s, nil)
+	c, err := l.FindCritical(s, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -336,12 +336,12 @@ func TestShared(t *testing.T) {
 				t.Fatal(err)
 			}
 			for n := 0; p.Last().Plain > 0 && n < 12; n++ {
-				r, err := l.Look(p, p.Steps())
+				r, err := l.TakeWalk(p, p.Steps())
 				if err != nil {
 					t.Fatal(err)
 				}
 				if r.Stuck != nil {
-					c, err := l.Critical(r.Stuck, nil)
+					c, err := l.FindCritical(r.Stuck, nil)
 					if err != nil {
 						t.Fatal(err)
 					}

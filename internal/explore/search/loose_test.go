@@ -105,7 +105,7 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			r, err := l.Look(p, p.Steps()*(n%5)/4)
+			r, err := l.TakeWalk(p, p.Steps()*(n%5)/4)
 			if err != nil {
 				t.Fatal(err)
 			}

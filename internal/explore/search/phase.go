@@ -43,7 +43,7 @@ type course struct {
 	down   NodeSet // nodes that recover
 }
 
-func (c *course) phase() Phase {
+func (c *course) currentPhase() Phase {
 	switch {
 	case c.down != NodeSet{}:
 		return InRecovery
@@ -55,8 +55,8 @@ func (c *course) phase() Phase {
 	return BetweenRequests
 }
 
-// step goes on by a step.
-func (c *course) step(y *world.System, e *world.Event, by *memo.Transition) {
+// followStep goes on by a step.
+func (c *course) followStep(y *world.System, e *world.Event, by *memo.Transition) {
 	if world.KindOf(e.Kind).World {
 		return
 	}
@@ -102,21 +102,21 @@ func (s *NodeSet) remove(id ariadne.NodeID) { s[id>>6&3] &^= 1 << (id & 63) }
 // Has reports whether a node is in it.
 func (s *NodeSet) Has(id ariadne.NodeID) bool { return s[id>>6&3]>>(id&63)&1 != 0 }
 
-// follow goes on by the last step of a path, and returns the phase before it.
-func (x *Exploration) follow(p *space.Path) Phase {
+// followPhase goes on by the last step of a path, and returns the phase before it.
+func (x *Exploration) followPhase(p *space.Path) Phase {
 	n := p.Steps()
 	for len(x.courses) <= n {
 		x.courses = append(x.courses, course{})
 	}
 	now := x.courses[n-1]
-	before := now.phase()
-	now.step(x.Space.System, p.Taken(n), p.Last().By)
+	before := now.currentPhase()
+	now.followStep(x.Space.System, p.Taken(n), p.Last().By)
 	x.courses[n] = now
 	return before
 }
 
-// strike counts a fault between steps or within one.
-func (x *Exploration) strike(e *world.Event, in Phase) {
+// countFault counts a fault between steps or within one.
+func (x *Exploration) countFault(e *world.Event, in Phase) {
 	for k, n := range e.Costs() {
 		if n == 0 {
 			continue

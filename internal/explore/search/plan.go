@@ -59,9 +59,9 @@ func (p *Plan) Next() (index int, ok bool) {
 	return p.next - 1, true
 }
 
-// Late returns the index of an execution that has been run already, although the time may be up by
-// now; not ok when the check has ended otherwise.
-func (p *Plan) Late() (index int, ok bool) {
+// NextLate returns the index of an execution that has been run already, although the time may be up
+// by now; not ok when the check has ended otherwise.
+func (p *Plan) NextLate() (index int, ok bool) {
 	if why := p.Stopped(); why != "" && why != StopTime && why != StopExecutions {
 		return 0, false
 	}
@@ -69,21 +69,21 @@ func (p *Plan) Late() (index int, ok bool) {
 	return p.next - 1, true
 }
 
-// Ended enters that an execution has ended, with its violation or nil.
-func (p *Plan) Ended(index int, v *ariadne.Violation) {
+// EnterEnd enters that an execution has ended, with its violation or nil.
+func (p *Plan) EnterEnd(index int, v *ariadne.Violation) {
 	p.ended[index] = true
 	for p.ended[p.resume] {
 		delete(p.ended, p.resume)
 		p.resume++
 	}
 	if v != nil {
-		p.Found(Finding{Violation: *v, Execution: index, Count: 1})
+		p.EnterFinding(Finding{Violation: *v, Execution: index, Count: 1})
 	}
 }
 
-// Found enters that so many executions ended in a violation.
-func (p *Plan) Found(f Finding) {
-	if was := p.find(f.Violation); was != nil {
+// EnterFinding enters that so many executions ended in a violation.
+func (p *Plan) EnterFinding(f Finding) {
+	if was := p.findLike(f.Violation); was != nil {
 		was.Count += f.Count
 	} else {
 		p.findings = append(p.findings, &f)
@@ -93,8 +93,8 @@ func (p *Plan) Found(f Finding) {
 	}
 }
 
-// Count enters that n more executions were run and have ended.
-func (p *Plan) Count(n int) {
+// CountExecutions enters that n more executions were run and have ended.
+func (p *Plan) CountExecutions(n int) {
 	if p.resume == p.next {
 		p.next, p.resume = p.next+n, p.resume+n
 		return
@@ -105,14 +105,14 @@ func (p *Plan) Count(n int) {
 	}
 }
 
-// Left is how many executions may still be run, if they are limited.
-func (p *Plan) Left() int { return max(p.budget.Executions-(p.next-p.budget.First), 0) }
+// ExecutionsLeft is how many executions may still be run, if they are limited.
+func (p *Plan) ExecutionsLeft() int { return max(p.budget.Executions-(p.next-p.budget.First), 0) }
 
-// Know enters a finding of an earlier part of the same check.
-func (p *Plan) Know(f Finding) { p.findings = append(p.findings, &f) }
+// EnterKnown enters a finding of an earlier part of the same check.
+func (p *Plan) EnterKnown(f Finding) { p.findings = append(p.findings, &f) }
 
 // IsNew reports whether no execution has ended in a violation like v.
-func (p *Plan) IsNew(v ariadne.Violation) bool { return p.find(v) == nil }
+func (p *Plan) IsNew(v ariadne.Violation) bool { return p.findLike(v) == nil }
 
 // Findings are the different violations, in the order in which they were found.
 func (p *Plan) Findings() []Finding {
@@ -123,8 +123,8 @@ func (p *Plan) Findings() []Finding {
 	return fs
 }
 
-// Resume is the index from which an interrupted check has to go on.
-func (p *Plan) Resume() int { return p.resume }
+// ResumeIndex is the index from which an interrupted check has to go on.
+func (p *Plan) ResumeIndex() int { return p.resume }
 
 // Stop ends the check; the first reason stays.
 func (p *Plan) Stop(why string) {
@@ -145,7 +145,7 @@ func (p *Plan) Stopped() string {
 	return p.stopped
 }
 
-func (p *Plan) find(v ariadne.Violation) *Finding {
+func (p *Plan) findLike(v ariadne.Violation) *Finding {
 	for _, f := range p.findings {
 		if Alike(f.Violation, v) {
 			return f

@@ -30,14 +30,14 @@ func TestPlanKeepsToItsExecutions(t *testing.T) {
 		t.Fatalf("got %v", got)
 	}
 	// The last ones may finish.
-	p.Ended(6, nil)
-	p.Ended(5, nil)
-	if p.Stopped() != "" || p.Resume() != 7 {
-		t.Errorf("stopped %q, resume at %d", p.Stopped(), p.Resume())
+	p.EnterEnd(6, nil)
+	p.EnterEnd(5, nil)
+	if p.Stopped() != "" || p.ResumeIndex() != 7 {
+		t.Errorf("stopped %q, resume at %d", p.Stopped(), p.ResumeIndex())
 	}
-	p.Ended(7, nil)
-	if p.Stopped() != search.StopExecutions || p.Resume() != 8 {
-		t.Errorf("stopped %q, resume at %d", p.Stopped(), p.Resume())
+	p.EnterEnd(7, nil)
+	if p.Stopped() != search.StopExecutions || p.ResumeIndex() != 8 {
+		t.Errorf("stopped %q, resume at %d", p.Stopped(), p.ResumeIndex())
 	}
 }
 
@@ -56,19 +56,19 @@ func TestPlanKeepsToItsTime(t *testing.T) {
 func TestPlanStopsAtTheFirstViolation(t *testing.T) {
 	p := search.NewPlan(search.Budget{}, still)
 	take(p, 3)
-	p.Ended(1, &ariadne.Violation{Kind: "death"})
+	p.EnterEnd(1, &ariadne.Violation{Kind: "death"})
 	if p.Stopped() != search.StopViolation || len(take(p, 1)) != 0 {
 		t.Errorf("stopped %q", p.Stopped())
 	}
 	// Execution 0 has not ended: a resumed check runs it.
-	if p.Resume() != 0 {
-		t.Errorf("resume at %d", p.Resume())
+	if p.ResumeIndex() != 0 {
+		t.Errorf("resume at %d", p.ResumeIndex())
 	}
 }
 
 func TestPlanKeepsGoingAndCountsAlike(t *testing.T) {
 	p := search.NewPlan(search.Budget{KeepGoing: true}, still)
-	p.Know(search.Finding{Violation: ariadne.Violation{Kind: "deadlock"}, Execution: 2, Count: 4})
+	p.EnterKnown(search.Finding{Violation: ariadne.Violation{Kind: "deadlock"}, Execution: 2, Count: 4})
 	take(p, 5)
 	for i, v := range []ariadne.Violation{
 		{Kind: "death", Node: 1, Message: "term 17 at 0xc000", Step: 3},
@@ -80,7 +80,7 @@ func TestPlanKeepsGoingAndCountsAlike(t *testing.T) {
 		if isNew, want := p.IsNew(v), i != 1 && i != 4; isNew != want {
 			t.Errorf("violation %d: new %v", i, isNew)
 		}
-		p.Ended(i, &v)
+		p.EnterEnd(i, &v)
 	}
 	var counts []int
 	for _, f := range p.Findings() {

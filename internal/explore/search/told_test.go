@@ -195,12 +195,12 @@ func TestWalksLeaveWhatIsExposed(t *testing.T) {
 					}
 				}
 				for n := p.Steps(); n >= 0; n-- {
-					r, err := l.Look(p, n)
+					r, err := l.TakeWalk(p, n)
 					if err != nil {
 						t.Fatal(err)
 					}
 					if walks++; r.Stuck != nil && n == p.Steps() {
-						if _, err := l.Critical(r.Stuck, nil); err != nil {
+						if _, err := l.FindCritical(r.Stuck, nil); err != nil {
 							t.Fatal(err)
 						}
 					}

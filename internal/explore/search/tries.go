@@ -36,29 +36,29 @@ type outcome struct {
 	counted int // those from where it counts
 }
 
-// tries returns so many walks that are to be taken from states of a path.
-func (l *Liveness) tries(on *space.Path, walks int, one func(by *Liveness, i int) (walk, error)) *tries {
+// newTries returns so many walks that are to be taken from states of a path.
+func (l *Liveness) newTries(on *space.Path, walks int, one func(by *Liveness, i int) (walk, error)) *tries {
 	t := &tries{of: l, on: on, walk: one, live: walks, path: l.first, outcomes: make([]outcome, walks)}
 	t.least.Store(int64(walks))
 	return t
 }
 
-// take takes them.
-func (t *tries) take() error {
+// takeAll takes them.
+func (t *tries) takeAll() error {
 	if l := t.of; l.Share != nil && len(t.outcomes) > 1 {
-		l.Share(t.some)
+		l.Share(t.takeSome)
 	} else {
-		t.some(l)
+		t.takeSome(l)
 	}
 	t.of.gone = t.of.gone || t.over.Load()
 	return t.err
 }
 
-// some takes one after the other of those that nobody has taken.
-func (t *tries) some(by *Liveness) {
+// takeSome takes one after the other of those that nobody has taken.
+func (t *tries) takeSome(by *Liveness) {
 	at := -1
 	for {
-		i, ok := t.draw()
+		i, ok := t.drawNext()
 		if !ok {
 			return
 		}
@@ -66,7 +66,7 @@ func (t *tries) some(by *Liveness) {
 		if n := t.from(i); at == n {
 			by.try.CutExecution(n)
 		} else {
-			at, err = n, by.fork(by.try, t.on, n)
+			at, err = n, by.forkWithoutBudgets(by.try, t.on, n)
 		}
 		var w walk
 		work := by.work
@@ -75,19 +75,19 @@ func (t *tries) some(by *Liveness) {
 			w, err = t.walk(by, i)
 			by.halt = nil
 		}
-		t.enter(by, i, w, by.work-work, err)
+		t.enterWalk(by, i, w, by.work-work, err)
 	}
 }
 
 // isOver reports whether all is to be given up, for who helps.
 func (t *tries) isOver() bool {
-	if t.of.Over != nil && t.of.Over() || t.of.Late() {
+	if t.of.Over != nil && t.of.Over() || t.of.IsLate() {
 		t.over.Store(true)
 	}
 	return t.over.Load()
 }
 
-func (t *tries) draw() (i int, ok bool) {
+func (t *tries) drawNext() (i int, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if i = t.next; t.err != nil || t.over.Load() || i >= len(t.outcomes) || !t.all && i >= t.live {
@@ -97,7 +97,7 @@ func (t *tries) draw() (i int, ok bool) {
 	return i, true
 }
 
-func (t *tries) enter(by *Liveness, i int, w walk, steps int, err error) {
+func (t *tries) enterWalk(by *Liveness, i int, w walk, steps int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {

@@ -205,7 +205,7 @@ func (c *check) resume() error {
 		c.ledger.plan.Stop(search.StopExecutions)
 	}
 	for _, v := range r.Violations {
-		c.ledger.plan.Know(search.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
+		c.ledger.plan.EnterKnown(search.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func (c *check) search(ctx context.Context) error {
 	}
 	cover := &record.Coverage{Strategy: o.Strategy, Faults: record.NewFaults(c.system.Spec)}
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
-	x.left.Store(int64(c.ledger.plan.Left()))
+	x.left.Store(int64(c.ledger.plan.ExecutionsLeft()))
 	cover.Under = x.under()
 	if e := x.equality(); e.Exposed {
 		cover.Equality = e.String()

@@ -124,7 +124,7 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 		}
 		look.ctx, look.Until = ctx, until
 		began := time.Now()
-		c, err := look.Critical(&l.stuck, &l.crisis)
+		c, err := look.FindCritical(&l.stuck, &l.crisis)
 		if errors.Is(err, ariadne.ErrInterrupted) {
 			continue
 		}

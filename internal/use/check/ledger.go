@@ -78,12 +78,12 @@ func (l *ledger) merge(r *work.Result) {
 	for _, s := range r.Ended {
 		single += s.To - s.From
 		for i := s.From; i < s.To; i++ {
-			l.plan.Ended(i, nil)
+			l.plan.EnterEnd(i, nil)
 		}
 	}
-	l.plan.Count(r.Executions - single)
+	l.plan.CountExecutions(r.Executions - single)
 	for _, f := range r.Findings {
-		l.plan.Found(search.Finding{Violation: f.Violation, Execution: f.Execution, Count: f.Count})
+		l.plan.EnterFinding(search.Finding{Violation: f.Violation, Execution: f.Execution, Count: f.Count})
 	}
 	for _, why := range r.Stop {
 		l.plan.Stop(why.Text)
@@ -96,7 +96,7 @@ func (l *ledger) merge(r *work.Result) {
 // fill makes the report one of what is known. mu is held.
 func (l *ledger) fill() {
 	l.report.Fill(l.sum)
-	l.report.Next = l.plan.Resume()
+	l.report.Next = l.plan.ResumeIndex()
 	for i := range l.report.Violations {
 		v := &l.report.Violations[i]
 		v.Count = 1 // a check that walks all again has not come there again yet when there is none
@@ -189,7 +189,7 @@ func (l *ledger) index(v *ariadne.Violation) (index int, known, ok bool) {
 	defer l.mu.Unlock()
 	next := l.plan.Next
 	if v != nil {
-		next = l.plan.Late
+		next = l.plan.NextLate
 	}
 	index, ok = next()
 	return index, v == nil || !l.plan.IsNew(*v), ok

@@ -130,7 +130,7 @@ func (g *goals) calibrate() error {
 func (g *goals) states(p *space.Path) []int {
 	n := p.Steps()
 	over := g.worker.explorer.world.IsOver(&p.Last().State.State)
-	begins := g.look.Begins(p)
+	begins := g.look.WaitsFrom(p)
 	if (!over || len(begins) > 0) && g.look.Work()-g.sampled > g.worker.search.Coverage.Steps-g.look.Work()+freeSteps {
 		g.did.Skipped++
 		begins = nil
@@ -168,7 +168,7 @@ func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error
 		return false, err
 	}
 	for _, n := range g.states(p) {
-		r, err := g.look.Look(p, n)
+		r, err := g.look.TakeWalk(p, n)
 		if err != nil {
 			return false, err
 		}
@@ -206,12 +206,12 @@ func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err err
 func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err error) {
 	if long := g.worker.explorer.longest(); s.End == search.WalkBound && long > g.look.Bound {
 		g.look.Bound = long
-		if live, err := g.look.Longer(s, long); live || err != nil {
+		if live, err := g.look.ProlongWalk(s, long); live || err != nil {
 			return false, err
 		}
 	}
 	if s.End == search.WalkBound && g.look.IsTimed(s.Goal) { // its time is not up
-		live, err := g.look.Longer(s, g.look.Raised())
+		live, err := g.look.ProlongWalk(s, g.look.RaisedBound())
 		if live || err != nil {
 			return false, err
 		}
@@ -237,7 +237,7 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 	switch {
 	case err != nil:
 		return false, err
-	case ctx.Err() != nil, (live || c.Verdict == search.Undecided) && g.look.Late():
+	case ctx.Err() != nil, (live || c.Verdict == search.Undecided) && g.look.IsLate():
 		g.doubt(s)
 		return false, nil
 	case live, c.Verdict == search.Undecided && s.End == search.WalkBound:
@@ -257,8 +257,8 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 		near = stepsOf(c.Near)
 	}
 	n := s.Path.Steps()
-	if s.End == search.WalkBound && !g.look.Late() {
-		cycle, err := g.look.Cycle(s)
+	if s.End == search.WalkBound && !g.look.IsLate() {
+		cycle, err := g.look.FindCycle(s)
 		if err != nil && !errors.Is(err, ariadne.ErrInterrupted) {
 			return false, err
 		}
@@ -281,23 +281,23 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool, err error) {
 	was := g.look.Bound
 	defer func() { g.look.Bound = was }()
-	most := g.look.Raised()
+	most := g.look.RaisedBound()
 	if s.End == search.WalkBound {
-		if live, s.Further, err = g.look.Outlast(s.Path, s.Path.Steps(), s.Goal); live || err != nil {
+		if live, s.Further, err = g.look.TakeLongWalks(s.Path, s.Path.Steps(), s.Goal); live || err != nil {
 			return min(max(2*was, s.Path.Steps()-s.Start+s.Further.Steps), most), c, live, err
 		}
 	}
 	for raised := 0; ; raised++ {
-		if c, err = g.look.Critical(s, nil); err != nil || s.End != search.WalkBound || g.look.Late() {
+		if c, err = g.look.FindCritical(s, nil); err != nil || s.End != search.WalkBound || g.look.IsLate() {
 			break
 		}
 		known := c.Verdict == search.DeadFrom || c.Verdict == search.Between && c.Behind > 0
 		if known && !c.Exact { // walks behind it may have been as short
 			after := false
-			if after, _, err = g.look.Outlast(s.Path, c.Step, s.Goal); err != nil {
+			if after, _, err = g.look.TakeLongWalks(s.Path, c.Step, s.Goal); err != nil {
 				break
 			}
-			if known = !after; after && g.look.Late() {
+			if known = !after; after && g.look.IsLate() {
 				c = search.Crisis{}
 				break
 			}
@@ -310,11 +310,11 @@ func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool,
 			break
 		}
 		g.look.Bound *= 2
-		if live, err = g.look.Longer(s, g.look.Bound); live || err != nil || s.End == search.WalkViolation {
+		if live, err = g.look.ProlongWalk(s, g.look.Bound); live || err != nil || s.End == search.WalkViolation {
 			break
 		}
 	}
-	if live && s.End == search.WalkGivenUp && g.look.Late() {
+	if live && s.End == search.WalkGivenUp && g.look.IsLate() {
 		live, c = false, search.Crisis{}
 	}
 	// there was no time to look twice
@@ -401,7 +401,7 @@ func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
 // for as long as a walk.
 func (l *looking) isDead(ctx context.Context, p *space.Path, goal int) (bool, error) {
 	l.ctx = ctx
-	return l.Dead(p, max(p.Steps()-l.Bound, p.Steps()/2), goal)
+	return l.IsDead(p, max(p.Steps()-l.Bound, p.Steps()/2), goal)
 }
 
 // shrunk finds the critical transition of a smaller execution, and takes off what it goes on for
@@ -416,7 +416,7 @@ func (l *looking) shrunk(ctx context.Context, s *run.Shrunk) (*record.Goal, erro
 	}
 	began := time.Now()
 	l.Until = l.Clock() + l.limit
-	c, err := l.Critical(stuck, nil)
+	c, err := l.FindCritical(stuck, nil)
 	took := time.Since(began)
 	if errors.Is(err, ariadne.ErrInterrupted) {
 		return nil, nil

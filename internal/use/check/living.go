@@ -49,7 +49,7 @@ func (l *living) watch(p *space.Path) {
 	}
 	s := p.Step(p.Steps())
 	l.worker.check.steps.Add(1)
-	l.now.Count(s)
+	l.now.CountStep(s)
 	l.now.Refused(s.Action.Node, s.Output.Refusals)
 	l.now.Cut, l.now.CutNode = s.Output.Cut, s.Action.Node
 	l.tape.Step(s)

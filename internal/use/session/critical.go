@@ -49,13 +49,13 @@ func (s *Session) Critical(ctx context.Context, o Hunt) (*record.Goal, error) {
 		}
 		live := false
 		if stuck.End == search.WalkBound {
-			live, stuck.Further, err = l.Outlast(stuck.Path, stuck.Path.Steps(), s.goal)
+			live, stuck.Further, err = l.TakeLongWalks(stuck.Path, stuck.Path.Steps(), s.goal)
 		}
 		c := search.Crisis{} // of what is live after all
 		if live {
 			stuck.Further = search.Further{}
 		} else if err == nil {
-			c, err = l.Critical(stuck, nil)
+			c, err = l.FindCritical(stuck, nil)
 		}
 		goal = record.NewGoal(l, stuck, &c, time.Since(began), l.Bound)
 		return system.AsBug(err)

@@ -402,7 +402,7 @@ func (s *Session) end() (string, *ariadne.Violation) {
 	if n := s.path.Steps(); n > 0 && n == s.stuck && len(s.expected) == n {
 		t := search.NewTrail(s.path.Space().Properties.Goals(), s.goal)
 		for i := range n + 1 {
-			t.Look(s.path, s.path.FrameAt(i))
+			t.LookAt(s.path, s.path.FrameAt(i))
 		}
 		return search.EndViolation, t.Violation(s.path)
 	}
