@@ -21,9 +21,9 @@ type behaviour struct {
 	disks []time.Duration
 }
 
-// look looks at a transition at a time of the check, and returns a kind of behaviour that it shows
-// first. Not ok: there is none.
-func (b *behaviour) look(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
+// lookAt looks at a transition at a time of the check, and returns a kind of behaviour that it
+// shows first. Not ok: there is none.
+func (b *behaviour) lookAt(by *memo.Transition, now time.Duration) (kind uint64, ok bool) {
 	fresh, kind := b.features.Show(by.From.Node, by)
 	disk := by.Output.Content
 	if fresh == 0 && disk == (ariadne.Digest{}) {
@@ -43,8 +43,8 @@ func (b *behaviour) look(by *memo.Transition, now time.Duration) (kind uint64, o
 	return kind, fresh > 0
 }
 
-// report says what was seen in a check that has taken so long.
-func (b *behaviour) report(now time.Duration) (kinds, disks record.Sightings) {
+// reportSightings says what was seen in a check that has taken so long.
+func (b *behaviour) reportSightings(now time.Duration) (kinds, disks record.Sightings) {
 	full := b.features.Full()
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -80,10 +80,10 @@ func Check(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := c.work(func() error { return c.search(ctx) }); err != nil {
+	if err := c.runWork(func() error { return c.search(ctx) }); err != nil {
 		return nil, err
 	}
-	r, err := c.close(ctx)
+	r, err := c.closeReport(ctx)
 	r.Doubt(c.system.Doubts()...)
 	r.Note(c.system.Notes()...)
 	r.Explain(c.system)
@@ -252,8 +252,8 @@ func (c *check) header(execution int, dir string) (trace.Header, error) {
 	return h, err
 }
 
-// work does the work of the check, and tells of its progress.
-func (c *check) work(f func() error) error {
+// runWork does the work of the check, and tells of its progress.
+func (c *check) runWork(f func() error) error {
 	done := make(chan struct{})
 	var teller sync.WaitGroup
 	teller.Go(func() { c.tellNowAndThen(done) })
@@ -273,15 +273,15 @@ func (c *check) tellNowAndThen(done <-chan struct{}) {
 	for {
 		select {
 		case <-done:
-			c.tell(true)
+			c.tellProgress(true)
 			return
 		case <-tick.C:
-			c.tell(false)
+			c.tellProgress(false)
 		}
 	}
 }
 
-func (c *check) tell(done bool) {
+func (c *check) tellProgress(done bool) {
 	p := Progress{Elapsed: c.earlier + time.Since(c.began), Steps: int(c.steps.Load()), Workers: c.opts.Workers, Done: done}
 	p.Executions, p.Violations = c.ledger.progress()
 	if t := c.totals.Load(); t != nil {
@@ -300,7 +300,7 @@ func (w *worker) fail(err error) {
 	}
 	var b system.Bug
 	if !errors.As(err, &b) {
-		c.ledger.fail(err, whyOf(err))
+		c.ledger.fail(err, stopReason(err))
 		return
 	}
 	if doubts := c.hostDoubts(err, nil); len(doubts) > 0 {
@@ -315,11 +315,11 @@ func (w *worker) fail(err error) {
 	if !c.opts.KeepGoing {
 		r.Stop.Say(stopBug)
 	}
-	w.give(r)
+	w.giveResult(r)
 }
 
-// whyOf is why a check stops that fails with an error which is no bug.
-func whyOf(err error) string {
+// stopReason is why a check stops that fails with an error which is no bug.
+func stopReason(err error) string {
 	var dead *system.NotStarted
 	var killed *ariadne.KilledError
 	var limit *ariadne.LimitError
@@ -342,9 +342,9 @@ func (c *check) stopped(ctx context.Context) bool {
 	return ctx.Err() != nil || c.ledger.stopped() != ""
 }
 
-// keep keeps the trace of the first execution that ended in this way, besides the one
+// keepTrace keeps the trace of the first execution that ended in this way, besides the one
 // that is recorded anyway.
-func (w *worker) keep(index int, a *record.Attempt, tape *record.Tape) error {
+func (w *worker) keepTrace(index int, a *record.Attempt, tape *record.Tape) error {
 	c := w.check
 	if index == c.opts.First || !c.ledger.isFirst(a.End) {
 		return nil
@@ -369,7 +369,7 @@ func (w *worker) enterOne(index int, a *record.Attempt, ended bool) error {
 			r.Findings = []work.Finding{{Violation: *v, Execution: index, Count: 1}}
 		}
 	}
-	if w.give(r); !ended {
+	if w.giveResult(r); !ended {
 		return nil
 	}
 	return c.saveNowAndThen()
@@ -385,15 +385,15 @@ func (c *check) endOf(a *record.Attempt) string {
 
 // saveNowAndThen saves the report when it is time to.
 func (c *check) saveNowAndThen() error {
-	if !c.ledger.due() {
+	if !c.ledger.isSaveDue() {
 		return nil
 	}
 	return c.ledger.save(c.earlier + time.Since(c.began))
 }
 
-// close returns the report, which says why the check stopped.
-func (c *check) close(ctx context.Context) (*record.Report, error) {
-	r, why, err := c.ledger.end()
+// closeReport returns the report, which says why the check stopped.
+func (c *check) closeReport(ctx context.Context) (*record.Report, error) {
+	r, why, err := c.ledger.endReport()
 	r.RealTime = c.earlier + time.Since(c.began)
 	if why == "" && ctx.Err() != nil {
 		why = record.Interrupted

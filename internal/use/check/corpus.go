@@ -66,7 +66,7 @@ func (x *explorer) openCorpus() {
 		err = json.Unmarshal(data, &f)
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		x.check.ledger.note(fmt.Sprintf("%s could not be read, and is written again: %v", c.path, err))
+		x.check.ledger.addNotes(fmt.Sprintf("%s could not be read, and is written again: %v", c.path, err))
 	}
 	c.before = f.Prefixes
 	if o.Resume { // it has begun already
@@ -89,8 +89,8 @@ func (c *corpus) recall(worker int) *strategy.Recall {
 	return c.recalls[worker]
 }
 
-// violated enters a path that has led to a violation.
-func (c *corpus) violated(x strategy.Prefix) {
+// enterViolation enters a path that has led to a violation.
+func (c *corpus) enterViolation(x strategy.Prefix) {
 	if c.path == "" {
 		return
 	}
@@ -105,9 +105,9 @@ func (c *corpus) violated(x strategy.Prefix) {
 // wants reports whether there is a corpus, and a path may go into it.
 func (c *corpus) wants(p *space.Path) bool { return c.path != "" && !p.Approaching() }
 
-// saw enters a path whose last step has shown a kind of behaviour first. The natural one is taken
-// anyway.
-func (c *corpus) saw(x strategy.Prefix, kind uint64, b *behaviour) {
+// enterSeen enters a path whose last step has shown a kind of behaviour first. The natural one is
+// taken anyway.
+func (c *corpus) enterSeen(x strategy.Prefix, kind uint64, b *behaviour) {
 	if n := len(x.Deviations); n == 0 || n > corpusDeviations {
 		return
 	}
@@ -115,13 +115,13 @@ func (c *corpus) saw(x strategy.Prefix, kind uint64, b *behaviour) {
 	defer c.mu.Unlock()
 	c.news = true
 	if c.firsts = append(c.firsts, first{x, kind}); len(c.firsts) >= 2*corpusMost {
-		c.rarest(b)
+		c.sortByRarity(b)
 		c.firsts = c.firsts[:corpusMost]
 	}
 }
 
-// rarest puts what was seen least often first, and of equals what came first. mu is held.
-func (c *corpus) rarest(b *behaviour) {
+// sortByRarity puts what was seen least often first, and of equals what came first. mu is held.
+func (c *corpus) sortByRarity(b *behaviour) {
 	slices.SortStableFunc(c.firsts, func(x, y first) int { return cmp.Compare(b.features.Shown(x.kind), b.features.Shown(y.kind)) })
 }
 
@@ -148,7 +148,7 @@ func (c *corpus) save(b *behaviour) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.rarest(b)
+	c.sortByRarity(b)
 	all := slices.Clone(c.violations)
 	for _, x := range c.firsts {
 		all = append(all, x.prefix)

@@ -28,9 +28,9 @@ func newCrew() *crew {
 	return c
 }
 
-// share calls f with what is one's own, while others who have time call it with theirs. Of two
+// shareWalks calls f with what is one's own, while others who have time call it with theirs. Of two
 // tasks at once the second has no help.
-func (c *crew) share(own *search.Liveness, f func(*search.Liveness)) {
+func (c *crew) shareWalks(own *search.Liveness, f func(*search.Liveness)) {
 	c.mu.Lock()
 	mine := c.task == nil
 	if mine {
@@ -92,8 +92,8 @@ func (c *crew) helpUntil(by *search.Liveness, done func() bool) {
 	}
 }
 
-// tell changes what others wait for.
-func (c *crew) tell(change func()) {
+// announce changes what others wait for.
+func (c *crew) announce(change func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	change()

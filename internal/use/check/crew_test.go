@@ -22,7 +22,7 @@ func TestCrew(t *testing.T) {
 		var at, left atomic.Int64
 		left.Store(50)
 		by := sync.Map{}
-		c.share(own, func(l *search.Liveness) {
+		c.shareWalks(own, func(l *search.Liveness) {
 			at.Add(1)
 			defer at.Add(-1)
 			if _, again := by.LoadOrStore(l, true); again {
@@ -33,7 +33,7 @@ func TestCrew(t *testing.T) {
 			} else if inner := 0; i == 0 {
 				<-came // somebody helps
 			} else {
-				c.share(own, func(*search.Liveness) { inner++ })
+				c.shareWalks(own, func(*search.Liveness) { inner++ })
 				if inner != 1 {
 					t.Errorf("%d take a task within a task", inner)
 				}
@@ -45,6 +45,6 @@ func TestCrew(t *testing.T) {
 			t.Fatalf("%d are still at it", n)
 		}
 	}
-	c.tell(func() { over = true })
+	c.announce(func() { over = true })
 	group.Wait()
 }

@@ -74,8 +74,8 @@ func (c *check) search(ctx context.Context) error {
 	if s := o.Script; row.Asks && (s == nil || !s.HasExplore()) {
 		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", o.Strategy)
 	}
-	c.listen()
-	x := &explorer{was: c.ledger.report.Coverage, check: c, row: row, world: c.system.World(), shares: share(o.Memory),
+	c.passOnPrints()
+	x := &explorer{was: c.ledger.report.Coverage, check: c, row: row, world: c.system.World(), shares: divideMemory(o.Memory),
 		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(), from: max(c.ledger.report.Next-c.opts.First, 0)}
 	if err := x.needsGoals(); err != nil {
 		return err
@@ -86,18 +86,18 @@ func (c *check) search(ctx context.Context) error {
 	cover := &record.Coverage{Strategy: o.Strategy, Faults: record.NewFaults(c.system.Spec)}
 	x.totals, x.seen = x.newTotals(), &space.Set{Bytes: x.shares.seen}
 	x.left.Store(int64(c.ledger.plan.ExecutionsLeft()))
-	cover.Under = x.under()
+	cover.Under = x.assumptions()
 	if e := x.equality(); e.Exposed {
 		cover.Equality = e.String()
 	}
-	c.ledger.search(cover, row.Again || row.AgainAtFirst && x.from == 0)
-	if err := x.open(cover); err != nil {
+	c.ledger.beginSearch(cover, row.Again || row.AgainAtFirst && x.from == 0)
+	if err := x.openStore(cover); err != nil {
 		return err
 	}
 	x.pool = memo.NewPool(x.memo)
-	c.ledger.count(x.totals, x.account)
+	c.ledger.countIn(x.totals, x.accountFor)
 	x.governor.held = make([]atomic.Int64, c.opts.Workers)
-	stop := x.governor.start(x.shares)
+	stop := x.governor.startGoverning(x.shares)
 	done := c.watchHost()
 	var inTime func()
 	x.searching, inTime = x.keepTime(ctx)
@@ -105,7 +105,7 @@ func (c *check) search(ctx context.Context) error {
 	inTime()
 	done()
 	stop()
-	return x.close()
+	return x.closeCoverage()
 }
 
 // lookedBytes bounds what is remembered of states from which walks were taken. From those that are
@@ -125,7 +125,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	}
 	b := &strategy.Builder{Seed: x.check.system.Spec.Seed, Workers: workers, From: x.from, Bytes: x.shares.paths,
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
-		News:     func(i int) func() strategy.News { return func() strategy.News { return news(meters[i]) } },
+		News:     func(i int) func() strategy.News { return func() strategy.News { return newsOf(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
 		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(), Features: &x.behaviour.features, Recall: x.corpus.recall}
 	var all []*worker
@@ -142,8 +142,8 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	group.Wait()
 }
 
-// news is what a worker's last step showed.
-func news(m *coverage.Meter) strategy.News {
+// newsOf is what a worker's last step showed.
+func newsOf(m *coverage.Meter) strategy.News {
 	local, state := m.New()
 	switch {
 	case local:
@@ -154,7 +154,7 @@ func news(m *coverage.Meter) strategy.News {
 	return strategy.NothingNew
 }
 
-func (x *explorer) open(cover *record.Coverage) error {
+func (x *explorer) openStore(cover *record.Coverage) error {
 	version, err := x.versionDigest()
 	if err != nil {
 		return err
@@ -170,9 +170,9 @@ func (x *explorer) open(cover *record.Coverage) error {
 		return err
 	}
 	x.check.memo = x.memo
-	x.stale(x.stored, x.from > 0)
+	x.enterStale(x.stored, x.from > 0)
 	if !x.row.Again {
-		x.recall(version, cover)
+		x.recallSeen(version, cover)
 	}
 	x.openCorpus()
 	file, err := os.Create(x.check.dir.Coverage())
@@ -201,8 +201,8 @@ func (x *explorer) versionDigest() (ariadne.Digest, error) {
 func (w *worker) executor(of int) *memo.Executor {
 	x := w.explorer
 	o := &x.check.opts.Search
-	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.of(w.id, of), Audit: o.Audit,
-		Now: x.now}
+	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.roomFor(w.id, of), Audit: o.Audit,
+		Now: x.elapsed}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}
@@ -210,11 +210,11 @@ func (w *worker) executor(of int) *memo.Executor {
 		limits.Checkpoints = 0
 	}
 	e := memo.NewExecutor(x.memo, x.check.system.Boots(x.searching.Done), limits)
-	e.OnMismatch = w.leak
+	e.OnMismatch = w.enterMismatch
 	return e
 }
 
-func (x *explorer) now() time.Duration { return time.Since(x.check.began) }
+func (x *explorer) elapsed() time.Duration { return time.Since(x.check.began) }
 
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
@@ -227,9 +227,9 @@ func (x *explorer) bounds() space.Bounds {
 	return b
 }
 
-// take takes one of the paths that may still be taken. One that has ended in a violation counts
+// takePath takes one of the paths that may still be taken. One that has ended in a violation counts
 // also when the time was up meanwhile.
-func (x *explorer) take(v *ariadne.Violation) bool {
+func (x *explorer) takePath(v *ariadne.Violation) bool {
 	if x.check.opts.Executions == 0 {
 		return !x.over.Load() || v != nil && x.check.outOfTime()
 	}
@@ -240,8 +240,8 @@ func (x *explorer) take(v *ariadne.Violation) bool {
 	return left >= 0
 }
 
-// counts tells what all workers did, and those before the check was resumed.
-func (x *explorer) counts() memo.Counts {
+// sumCounts tells what all workers did, and those before the check was resumed.
+func (x *explorer) sumCounts() memo.Counts {
 	c := x.before.Nodes
 	c.Add(x.pool.Counts())
 	for _, l := range x.living {
@@ -250,22 +250,22 @@ func (x *explorer) counts() memo.Counts {
 	return c
 }
 
-// sample writes how much was seen.
-func (x *explorer) sample() error {
+// writeSample writes how much was seen.
+func (x *explorer) writeSample() error {
 	x.growth.mu.Lock()
 	defer x.growth.mu.Unlock()
-	return coverage.WriteCSV(x.growth.file, []coverage.Sample{x.totals.Sample(x.check.earlier+time.Since(x.check.began), x.counts())})
+	return coverage.WriteCSV(x.growth.file, []coverage.Sample{x.totals.Sample(x.check.earlier+time.Since(x.check.began), x.sumCounts())})
 }
 
-// account enters into the report how much was seen, and returns how to write down what
+// accountFor enters into the report how much was seen, and returns how to write down what
 // that was, unless it will be seen again. The ledger's mu is held.
-func (x *explorer) account(r *record.Report) func() error {
+func (x *explorer) accountFor(r *record.Report) func() error {
 	c := r.Coverage
-	c.Memo, c.Nodes = x.memo.Counters(), x.counts()
+	c.Memo, c.Nodes = x.memo.Counters(), x.sumCounts()
 	c.Sample, c.LocalStates = x.totals.Now(x.check.earlier+time.Since(x.check.began), c.Nodes), x.totals.Locals()
-	c.Kinds, c.Disks = x.behaviour.report(x.searched())
+	c.Kinds, c.Disks = x.behaviour.reportSightings(x.searched())
 	c.StatesDigest, c.Full = x.totals.StatesDigest(), x.before.Full || x.totals.Full()
-	saveCorpus := func() error { return x.corpus.saveNowAndThen(&x.behaviour, x.now()) }
+	saveCorpus := func() error { return x.corpus.saveNowAndThen(&x.behaviour, x.elapsed()) }
 	if c.Again || x.kept == nil {
 		return saveCorpus
 	}
@@ -276,8 +276,8 @@ func (x *explorer) account(r *record.Report) func() error {
 	return func() error { return errors.Join(x.kept.Write(a), saveCorpus()) }
 }
 
-// leak enters that a transition was not the same the second time.
-func (w *worker) leak(m *memo.Mismatch) {
+// enterMismatch enters that a transition was not the same the second time.
+func (w *worker) enterMismatch(m *memo.Mismatch) {
 	x := w.explorer
 	doubts, beyond := x.check.hostDoubts(m, nil), x.check.system.Uncontrolled(m.State.Node)
 	if len(doubts) > 0 {
@@ -285,23 +285,23 @@ func (w *worker) leak(m *memo.Mismatch) {
 		return
 	}
 	x.memo.Forget() // the next check would not look at this again
-	switch n := x.check.ledger.leak(); {
+	switch n := x.check.ledger.countMismatch(); {
 	case beyond != "":
 		var doubts []string
 		if n == 1 { // others say the same
-			doubts = []string{x.leakText(m) + beyond}
+			doubts = []string{x.describeMismatch(m) + beyond}
 		}
 		w.doubt(stopUncontrolled, doubts...)
 	case n <= maxBugs:
 		r := &work.Result{}
-		r.Bugs.Say(x.leakText(m) + fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
+		r.Bugs.Say(x.describeMismatch(m) + fmt.Sprintf("\n  if the program of %s uses what cannot be controlled "+
 			"(random numbers or the model of the processor: docs/internals/limits.md), that is the reason; if not, please report it", x.check.system.Spec.Nodes[m.State.Node].Name))
-		w.give(r)
+		w.giveResult(r)
 	}
 }
 
-// leakText says which node did not do the same twice, at which step and call.
-func (x *explorer) leakText(m *memo.Mismatch) string {
+// describeMismatch says which node did not do the same twice, at which step and call.
+func (x *explorer) describeMismatch(m *memo.Mismatch) string {
 	name := x.check.system.Spec.Nodes[m.State.Node].Name
 	text := fmt.Sprintf("node %s, its step %d (%s, at %v): two executions of the step differ (digests %v and %v",
 		name, m.State.Depth+1, x.world.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Digest, m.Second.Digest)
@@ -317,15 +317,15 @@ func (x *explorer) leakText(m *memo.Mismatch) string {
 	return text
 }
 
-// close saves what is known and writes the last of the coverage.
-func (x *explorer) close() error {
+// closeCoverage saves what is known and writes the last of the coverage.
+func (x *explorer) closeCoverage() error {
 	if lines := x.check.system.Digests.Seen(x.memo.Changed()); len(lines) > 0 {
-		x.check.ledger.doubt(system.Listed(whileRunning, lines))
+		x.check.ledger.addDoubts(system.Listed(whileRunning, lines))
 	}
 	if what := x.memo.Damaged(); what != "" {
-		x.check.ledger.note(fmt.Sprintf("%s was damaged (%s): Ariadne executed the lost transitions again, and writes the file again", x.stored, what))
+		x.check.ledger.addNotes(fmt.Sprintf("%s was damaged (%s): Ariadne executed the lost transitions again, and writes the file again", x.stored, what))
 	}
-	err := errors.Join(x.sample(), x.check.ledger.save(x.check.earlier+x.now()))
+	err := errors.Join(x.writeSample(), x.check.ledger.save(x.check.earlier+x.elapsed()))
 	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.opts.Search.Strategy, x.totals.Samples())
 	var b strings.Builder
 	err = errors.Join(err, plot.WriteSVG(&b), x.growth.file.Close(), record.WriteFile(x.check.dir.Plot(), []byte(b.String())))

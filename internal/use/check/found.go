@@ -16,10 +16,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// found confirms the violation that an execution ended in, unless it is known, enters it and looks
-// for a smaller execution. The nodes of a worker's search, where they are frozen, stay where they
-// are meanwhile.
-func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
+// confirmFound confirms the violation that an execution ended in, unless it is known, enters it and
+// looks for a smaller execution. The nodes of a worker's search, where they are frozen, stay where
+// they are meanwhile.
+func (w *worker) confirmFound(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) error {
 	c := w.check
 	c.confirming.Lock()
 	defer c.confirming.Unlock()
@@ -40,9 +40,9 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 	}
 	// What is smaller takes no longer to be confirmed than what was found.
 	took := time.Since(began)
-	if limit := c.left(c.opts.Shrink+took) - took; err == nil && c.opts.Shrink > 0 && limit > 0 {
+	if limit := c.timeLeft(c.opts.Shrink+took) - took; err == nil && c.opts.Shrink > 0 && limit > 0 {
 		if v.Shrunk, err = w.shrink(ctx, index, a, t, v.Dir, limit); v.Shrunk != nil {
-			c.ledger.change(func(r *record.Report) { r.Refine(*v) })
+			c.ledger.changeViolations(func(r *record.Report) { r.Refine(*v) })
 			err = cmp.Or(err, c.saveNowAndThen())
 		}
 	}
@@ -58,7 +58,7 @@ func (w *worker) found(ctx context.Context, index int, a *record.Attempt, tape *
 // the replay which confirmed it. nil: it is known, or did not happen again.
 func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
 	c := w.check
-	number, known, over := c.ledger.place(a.Violation)
+	number, known, over := c.ledger.numberOf(a.Violation)
 	if over || known {
 		// When another worker was first, this one comes again with the next check.
 		return nil, nil, w.enterOne(index, a, known)
@@ -69,7 +69,7 @@ func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape
 		return nil, nil, err
 	}
 	if a.Walked {
-		unlimited(&h)
+		removeLimits(&h)
 	}
 	// A check that was killed while it confirmed a violation has left half a record.
 	if err := os.RemoveAll(dir); err != nil {
@@ -98,8 +98,8 @@ func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape
 	a.Numbers, a.Late = again.Numbers, again.Late
 	size := run.SizeOf(c.system, t, a.Late)
 	var v record.Violation
-	w.serve(rec.Servers())
-	c.ledger.change(func(r *record.Report) { v = r.Found(a, index, dir, rec.Path(), &size) })
+	w.giveServers(rec.Servers())
+	c.ledger.changeViolations(func(r *record.Report) { v = r.Found(a, index, dir, rec.Path(), &size) })
 	return &v, t, w.enterOne(index, a, true)
 }
 
@@ -110,13 +110,13 @@ func (c *check) saveLive(index int, dir string, steps []trace.Step) (path string
 	if err != nil {
 		return "", err
 	}
-	unlimited(&h)
+	removeLimits(&h)
 	t, calls := like.End(h, &search.Result{End: search.EndStrategy}, c.system.Names())
 	return record.SaveTrace(to, t, calls, like.Used.Host())
 }
 
-// unlimited makes a header one of an execution that went on behind the limits.
-func unlimited(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
+// removeLimits makes a header one of an execution that went on behind the limits.
+func removeLimits(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 
 // shrink looks for a smaller execution that ends in the violation of a trace, and records it below
 // the violation's directory, for so long. nil: there is none.
@@ -139,7 +139,7 @@ func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *tr
 	}
 	var goal *record.Goal
 	if look != nil {
-		look.limit = c.left(c.opts.Shrink)
+		look.limit = c.timeLeft(c.opts.Shrink)
 		if goal, err = look.shrunk(ctx, s); err != nil {
 			return nil, err
 		}
@@ -169,7 +169,7 @@ func (w *worker) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to 
 		return nil, err
 	}
 	if s.Attempt.Walked {
-		unlimited(&s.Trace.Header)
+		removeLimits(&s.Trace.Header)
 	}
 	rec, err := record.NewRecorder(to, c.system, s.Trace.Header)
 	if err != nil {
@@ -204,7 +204,7 @@ const shrunkDir = "shrunk"
 func (w *worker) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u system.Used) error {
 	c, none := w.check, *a
 	none.Violation, none.End = nil, endUnconfirmed
-	told := m.Excused && c.ledger.have(endUnconfirmed)
+	told := m.Excused && c.ledger.hasEnded(endUnconfirmed)
 	if err := w.enterOne(index, &none, true); err != nil || told {
 		return err
 	}

@@ -24,16 +24,16 @@ const (
 	governLate  = time.Second
 )
 
-// of returns how executor i of so many asks for its room.
-func (g *governor) of(i, executors int) func(held int64) int64 {
+// roomFor returns how executor i of so many asks for its room.
+func (g *governor) roomFor(i, executors int) func(held int64) int64 {
 	return func(held int64) int64 {
 		g.held[i].Store(held)
 		return g.room.Load() / int64(executors)
 	}
 }
 
-// start governs until the function that it returns is called.
-func (g *governor) start(s shares) (stop func()) {
+// startGoverning governs until the function that it returns is called.
+func (g *governor) startGoverning(s shares) (stop func()) {
 	g.room.Store(min(s.checkpoints/2, firstRoom))
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -49,7 +49,7 @@ func (g *governor) start(s shares) (stop func()) {
 			for i := range g.held {
 				held += g.held[i].Load()
 			}
-			u := measure()
+			u := measureUsage()
 			g.room.Store(govern(g.room.Load(), held, u, s.all))
 			pause = max(governEvery, governShare*time.Since(began))
 			if u.total() > s.all/2 {

@@ -35,7 +35,7 @@ func TestGovern(t *testing.T) {
 
 // TestMeasure: what a child takes is seen, and no longer when it has ended.
 func TestMeasure(t *testing.T) {
-	before := measure()
+	before := measureUsage()
 	if before.own < 1<<20 {
 		t.Errorf("%d bytes", before.own)
 	}
@@ -56,15 +56,15 @@ func TestMeasure(t *testing.T) {
 	if _, err := out.Read(line); err != nil {
 		t.Fatal(err)
 	}
-	during := measure()
+	during := measureUsage()
 	in.Close()
 	cmd.Wait()
 	if got := during.nodes - before.nodes; got < 32<<20 {
 		t.Errorf("%d bytes more", got)
 	}
-	for begin := time.Now(); measure().nodes > during.nodes-32<<20; time.Sleep(10 * time.Millisecond) {
+	for begin := time.Now(); measureUsage().nodes > during.nodes-32<<20; time.Sleep(10 * time.Millisecond) {
 		if time.Since(begin) > 5*time.Second {
-			t.Fatalf("still %d bytes", measure().nodes)
+			t.Fatalf("still %d bytes", measureUsage().nodes)
 		}
 	}
 }

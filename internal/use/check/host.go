@@ -63,16 +63,16 @@ func (c *check) watchHost() (done func()) {
 // whileRunning is the heading of what has changed under a check.
 const whileRunning = "files that nodes have used changed while the check was running: check again"
 
-// stale enters that the host is not as it was when earlier checks, or the earlier part of
+// enterStale enters that the host is not as it was when earlier checks, or the earlier part of
 // this one, used it.
-func (x *explorer) stale(path string, resumed bool) {
+func (x *explorer) enterStale(path string, resumed bool) {
 	changed := x.check.system.Digests.Described(x.memo.Stale())
 	if len(changed) == 0 {
 		return
 	}
 	if _, violations := x.check.ledger.progress(); resumed && (!x.check.ledger.again || violations > 0) {
-		x.check.ledger.doubt(system.Listed("files that nodes have used changed since the check was interrupted: its earlier results may not hold", changed))
+		x.check.ledger.addDoubts(system.Listed("files that nodes have used changed since the check was interrupted: its earlier results may not hold", changed))
 		return
 	}
-	x.check.ledger.note(system.Listed("transitions of earlier checks ("+filepath.Base(path)+") are not used, because files that nodes have used have changed", changed))
+	x.check.ledger.addNotes(system.Listed("transitions of earlier checks ("+filepath.Base(path)+") are not used, because files that nodes have used have changed", changed))
 }

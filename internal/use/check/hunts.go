@@ -44,7 +44,7 @@ func (x *explorer) mayHunt() time.Duration {
 	}
 	x.hunts.mu.Lock()
 	defer x.hunts.mu.Unlock()
-	return x.now() + max((x.huntTime()-x.hunts.spent)/2, x.huntTime()*huntPart/leastHunt)
+	return x.elapsed() + max((x.huntTime()-x.hunts.spent)/2, x.huntTime()*huntPart/leastHunt)
 }
 
 // huntTime is how much time there is for hunts. Where the check's is not limited it is a part of
@@ -53,10 +53,10 @@ func (x *explorer) huntTime() time.Duration {
 	if t := x.check.opts.Time; t > 0 {
 		return t / huntPart
 	}
-	return max(x.now()/huntPart, time.Minute)
+	return max(x.elapsed()/huntPart, time.Minute)
 }
 
-func (x *explorer) hunted(took time.Duration) {
+func (x *explorer) addHuntTime(took time.Duration) {
 	x.hunts.mu.Lock()
 	defer x.hunts.mu.Unlock()
 	x.hunts.spent += took
@@ -70,7 +70,7 @@ func (x *explorer) huntsLeft() bool {
 	}
 	x.hunts.mu.Lock()
 	defer x.hunts.mu.Unlock()
-	return len(x.hunts.later) > 0 && x.now() >= t-(x.huntTime()-x.hunts.spent)
+	return len(x.hunts.later) > 0 && x.elapsed() >= t-(x.huntTime()-x.hunts.spent)
 }
 
 // postpone keeps a hunt that was stopped, of an execution that was entered.
@@ -98,10 +98,10 @@ func (x *explorer) nextHunt(ctx context.Context) (l *postponed, until time.Durat
 	if n == 0 || ctx.Err() != nil {
 		return nil, 0
 	}
-	if until = x.now() + x.huntTime(); x.check.opts.Time > 0 {
-		until = x.now() + (x.check.opts.Time-x.now())/time.Duration(n)
+	if until = x.elapsed() + x.huntTime(); x.check.opts.Time > 0 {
+		until = x.elapsed() + (x.check.opts.Time-x.elapsed())/time.Duration(n)
 	}
-	if until <= x.now() {
+	if until <= x.elapsed() {
 		return nil, 0
 	}
 	l, x.hunts.later = x.hunts.later[0], x.hunts.later[1:]
@@ -145,7 +145,7 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 
 // refine enters what is known by now of a violation that was entered, if it was confirmed.
 func (c *check) refine(v *ariadne.Violation, e *record.Goal, crisis *search.Crisis) error {
-	w := c.ledger.like(v)
+	w := c.ledger.findLike(v)
 	if w == nil {
 		return nil
 	}
@@ -157,6 +157,6 @@ func (c *check) refine(v *ariadne.Violation, e *record.Goal, crisis *search.Cris
 		e.Live, e.Along, e.LiveIn = live, crisis.Along, near.Steps()
 	}
 	w.Goal = e
-	c.ledger.change(func(r *record.Report) { r.Refine(*w) })
+	c.ledger.changeViolations(func(r *record.Report) { r.Refine(*w) })
 	return nil
 }

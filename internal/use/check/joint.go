@@ -60,8 +60,8 @@ func NewJoint(ctx context.Context, s *spec.Spec, o Options, share int) (*Joint, 
 		return nil, err
 	}
 	j := &Joint{check: c, totals: coverage.NewTotals(len(s.Nodes), 0), given: map[int]work.Work{}}
-	c.ledger.search(&record.Coverage{Strategy: o.Search.Strategy, Faults: record.NewFaults(s)}, true)
-	c.ledger.count(j.totals, j.account)
+	c.ledger.beginSearch(&record.Coverage{Strategy: o.Search.Strategy, Faults: record.NewFaults(s)}, true)
+	c.ledger.countIn(j.totals, j.account)
 	first := o.units(s)
 	if first.Most = share; !row.Lives {
 		j.queue = []work.Work{first}
@@ -186,6 +186,6 @@ func (j *Joint) Close(ctx context.Context) (*record.Report, error) {
 	if err := c.ledger.save(time.Since(c.began)); err != nil {
 		return nil, err
 	}
-	r, err := c.close(ctx)
+	r, err := c.closeReport(ctx)
 	return c.dir.Finish(r, err)
 }

@@ -38,23 +38,23 @@ type ledger struct {
 // begin begins with a report and what it counts.
 func (l *ledger) begin(r *record.Report) { l.report, l.sum, l.kept = r, r.Sum(), map[string]bool{} }
 
-// search begins a search, of which c is the coverage. again: whoever goes on with this check walks
-// all of it again.
-func (l *ledger) search(c *record.Coverage, again bool) {
+// beginSearch begins a search, of which c is the coverage. again: whoever goes on with this check
+// walks all of it again.
+func (l *ledger) beginSearch(c *record.Coverage, again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.report.Coverage, l.sum.Cover, l.again = c, work.Cover{}, again
 }
 
-// goOn goes on with what a search had counted when it was interrupted.
-func (l *ledger) goOn(was *work.Cover) {
+// resumeCounts goes on with what a search had counted when it was interrupted.
+func (l *ledger) resumeCounts(was *work.Cover) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.sum.Cover = was.Clone()
 }
 
-// count lets what is seen be counted in totals, and reports be completed as they are saved.
-func (l *ledger) count(t *coverage.Totals, complete func(*record.Report) (write func() error)) {
+// countIn lets what is seen be counted in totals, and reports be completed as they are saved.
+func (l *ledger) countIn(t *coverage.Totals, complete func(*record.Report) (write func() error)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.totals, l.complete = t, complete
@@ -93,8 +93,8 @@ func (l *ledger) merge(r *work.Result) {
 	}
 }
 
-// fill makes the report one of what is known. mu is held.
-func (l *ledger) fill() {
+// fillReport makes the report one of what is known. mu is held.
+func (l *ledger) fillReport() {
 	l.report.Fill(l.sum)
 	l.report.Next = l.plan.ResumeIndex()
 	for i := range l.report.Violations {
@@ -111,16 +111,16 @@ func (l *ledger) fill() {
 	}
 }
 
-// end returns the report as it is at the end, when nobody enters anything any more.
-func (l *ledger) end() (r *record.Report, why string, err error) {
+// endReport returns the report as it is at the end, when nobody enters anything any more.
+func (l *ledger) endReport() (r *record.Report, why string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.fill()
+	l.fillReport()
 	return l.report, l.plan.Stopped(), l.err
 }
 
-// say enters what the check itself has to say.
-func (l *ledger) say(r *work.Result) {
+// mergeOwn enters what the check itself has to say.
+func (l *ledger) mergeOwn(r *work.Result) {
 	r.Of(ofCheck)
 	l.merge(r)
 }
@@ -128,18 +128,18 @@ func (l *ledger) say(r *work.Result) {
 // ofCheck is the source of what the check itself says.
 var ofCheck = work.Source{Unit: -1, Serial: 1}
 
-// note enters what is to be known.
-func (l *ledger) note(texts ...string) {
+// addNotes enters what is to be known.
+func (l *ledger) addNotes(texts ...string) {
 	r := &work.Result{}
 	r.Notes.Say(texts...)
-	l.say(r)
+	l.mergeOwn(r)
 }
 
-// doubt enters what makes the report inconclusive.
-func (l *ledger) doubt(texts ...string) {
+// addDoubts enters what makes the report inconclusive.
+func (l *ledger) addDoubts(texts ...string) {
 	r := &work.Result{}
 	r.Doubts.Say(texts...)
-	l.say(r)
+	l.mergeOwn(r)
 }
 
 // stopped says why the check is over, or "".
@@ -202,9 +202,9 @@ func (l *ledger) isNew(v *ariadne.Violation) bool {
 	return l.plan.IsNew(*v)
 }
 
-// place is the number of a violation that is to be confirmed. over: the check takes no further
+// numberOf is the number of a violation that is to be confirmed. over: the check takes no further
 // ones.
-func (l *ledger) place(v *ariadne.Violation) (number int, known, over bool) {
+func (l *ledger) numberOf(v *ariadne.Violation) (number int, known, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), l.plan.Stopped() == search.StopViolation
@@ -234,8 +234,8 @@ func (l *ledger) adopt(r *record.Violation, v *work.Violation, dir string) (list
 	return true, over
 }
 
-// like is a copy of the violation of a goal that is like v; nil: there is none.
-func (l *ledger) like(v *ariadne.Violation) *record.Violation {
+// findLike is a copy of the violation of a goal that is like v; nil: there is none.
+func (l *ledger) findLike(v *ariadne.Violation) *record.Violation {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, w := range l.report.Violations {
@@ -246,38 +246,38 @@ func (l *ledger) like(v *ariadne.Violation) *record.Violation {
 	return nil
 }
 
-// change changes what is known of the violations that were found, which is saved at once.
-func (l *ledger) change(f func(*record.Report)) {
+// changeViolations changes what is known of the violations that were found, which is saved at once.
+func (l *ledger) changeViolations(f func(*record.Report)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f(l.report)
 	l.saved = time.Time{}
 }
 
-// have reports whether an execution has ended so.
-func (l *ledger) have(end string) bool {
+// hasEnded reports whether an execution has ended so.
+func (l *ledger) hasEnded(end string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sum.Ends[end] > 0
 }
 
-// leak counts a transition that was not the same the second time.
-func (l *ledger) leak() (n int) {
+// countMismatch counts a transition that was not the same the second time.
+func (l *ledger) countMismatch() (n int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.leaks++
 	return l.leaks
 }
 
-// near enters that a worker begins in a part that a resumed check walks again.
-func (l *ledger) near() {
+// beginRewalk enters that a worker begins in a part that a resumed check walks again.
+func (l *ledger) beginRewalk() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nearby++
 }
 
-// leave enters that one has left it. again: a resumed check walks all again anyway.
-func (l *ledger) leave(again bool) {
+// endRewalk enters that one has left it. again: a resumed check walks all again anyway.
+func (l *ledger) endRewalk(again bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.nearby--
@@ -290,8 +290,8 @@ func (l *ledger) progress() (executions, violations int) {
 	return l.sum.Executions, len(l.report.Violations)
 }
 
-// due reports whether it is time to save the report; others need not, then.
-func (l *ledger) due() bool {
+// isSaveDue reports whether it is time to save the report; others need not, then.
+func (l *ledger) isSaveDue() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	due := time.Since(l.saved) >= saveEvery
@@ -320,7 +320,7 @@ func (l *ledger) encode(took time.Duration) (data []byte, write func() error, er
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.saved = time.Now()
-	l.fill()
+	l.fillReport()
 	l.report.RealTime = took
 	if l.complete != nil {
 		write = l.complete(l.report)

@@ -28,9 +28,9 @@ type bound struct {
 	err           error
 }
 
-// longest is how many steps walks were found to need after they had been taken for not live.
-func (x *explorer) longest() (n int) {
-	x.crew.tell(func() { n = x.bound.longest })
+// longestWalk is how many steps walks were found to need after they had been taken for not live.
+func (x *explorer) longestWalk() (n int) {
+	x.crew.announce(func() { n = x.bound.longest })
 	return n
 }
 
@@ -84,7 +84,7 @@ func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 		l.Walks = n
 	}
 	l.Over = func() bool { return x.over.Load() || x.check.stopped(ctx) }
-	l.Clock = x.now
+	l.Clock = x.elapsed
 	g := &goals{worker: w, look: l}
 	idle, err := g.newLooking(w.search.Space.ForkSpace(), 0)
 	if err != nil {
@@ -92,13 +92,13 @@ func (w *worker) newGoals(ctx context.Context) (*goals, error) {
 	}
 	g.idle = idle.Liveness
 	if x.check.opts.Workers > 1 {
-		l.Share = func(f func(*search.Liveness)) { x.crew.share(l, f) }
+		l.Share = func(f func(*search.Liveness)) { x.crew.shareWalks(l, f) }
 	}
 	return g, nil
 }
 
-// help takes walks for another worker that needs many, between two steps.
-func (g *goals) help() {
+// helpOthers takes walks for another worker that needs many, between two steps.
+func (g *goals) helpOthers() {
 	if g.busy {
 		return
 	}
@@ -111,7 +111,7 @@ func (g *goals) help() {
 func (g *goals) calibrate() error {
 	x := g.worker.explorer
 	b, sought := &x.bound, false
-	x.crew.tell(func() { sought, b.sought = b.sought, true })
+	x.crew.announce(func() { sought, b.sought = b.sought, true })
 	if sought {
 		x.crew.helpUntil(g.look, func() bool { return b.known })
 		g.look.Bound = b.bound
@@ -119,15 +119,15 @@ func (g *goals) calibrate() error {
 	}
 	steps, err := g.look.Calibrate(g.worker.search.Bounds)
 	g.sampled = g.look.Work()
-	g.worker.give(&work.Result{Cover: work.Cover{Liveness: &work.Liveness{Bound: g.look.Bound, Sampled: steps}}})
-	x.crew.tell(func() { b.known, b.steps, b.bound, b.err = true, steps, g.look.Bound, err })
+	g.worker.giveResult(&work.Result{Cover: work.Cover{Liveness: &work.Liveness{Bound: g.look.Bound, Sampled: steps}}})
+	x.crew.announce(func() { b.known, b.steps, b.bound, b.err = true, steps, g.look.Bound, err })
 	return err
 }
 
-// states are those on a path that has ended from which walks are to be taken, by their steps: the
-// last, one that is drawn, and those from which a time counts. Walks take no more than about half
-// of all steps, but where nothing can happen they take none.
-func (g *goals) states(p *space.Path) []int {
+// statesToWalkFrom are those on a path that has ended from which walks are to be taken, by their
+// steps: the last, one that is drawn, and those from which a time counts. Walks take no more than
+// about half of all steps, but where nothing can happen they take none.
+func (g *goals) statesToWalkFrom(p *space.Path) []int {
 	n := p.Steps()
 	over := g.worker.explorer.world.IsOver(&p.Last().State.State)
 	begins := g.look.WaitsFrom(p)
@@ -154,20 +154,20 @@ func (g *goals) states(p *space.Path) []int {
 // freeSteps may be taken by walks before a search has taken as many.
 const freeSteps = 20_000
 
-// ended looks after the goals from states of a path that has ended. found: one is not live, and the
-// path has been entered as an execution that shows that.
-func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error) {
+// lookAfterEnd looks after the goals from states of a path that has ended. found: one is not live,
+// and the path has been entered as an execution that shows that.
+func (g *goals) lookAfterEnd(ctx context.Context, p *space.Path) (found bool, err error) {
 	c := g.worker.explorer.crew
 	g.busy = true
-	c.tell(func() { c.looking++ })
+	c.announce(func() { c.looking++ })
 	defer func() {
 		g.busy = false
-		c.tell(func() { c.looking-- })
+		c.announce(func() { c.looking-- })
 	}()
 	if err := g.calibrate(); err != nil {
 		return false, err
 	}
-	for _, n := range g.states(p) {
+	for _, n := range g.statesToWalkFrom(p) {
 		r, err := g.look.TakeWalk(p, n)
 		if err != nil {
 			return false, err
@@ -186,7 +186,7 @@ func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error
 			g.did.States++
 		default:
 			g.did.States++
-			if found, err := g.stuck(ctx, r.Stuck); found || err != nil {
+			if found, err := g.examineStuck(ctx, r.Stuck); found || err != nil {
 				return found, err
 			}
 		}
@@ -194,17 +194,18 @@ func (g *goals) ended(ctx context.Context, p *space.Path) (found bool, err error
 	return false, nil
 }
 
-// stuck finds out what there is to an execution that is stuck, and enters it if it is a violation.
-func (g *goals) stuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
-	if found, err = g.find(ctx, s); !found && errors.Is(err, ariadne.ErrInterrupted) {
-		g.doubt(s)
+// examineStuck finds out what there is to an execution that is stuck, and enters it if it is a
+// violation.
+func (g *goals) examineStuck(ctx context.Context, s *search.Stuck) (found bool, err error) {
+	if found, err = g.findOut(ctx, s); !found && errors.Is(err, ariadne.ErrInterrupted) {
+		g.enterDoubt(s)
 	}
 	return found, err
 }
 
-// find is stuck, which fails when there is no time to find out.
-func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err error) {
-	if long := g.worker.explorer.longest(); s.End == search.WalkBound && long > g.look.Bound {
+// findOut is examineStuck, which fails when there is no time to find out.
+func (g *goals) findOut(ctx context.Context, s *search.Stuck) (found bool, err error) {
+	if long := g.worker.explorer.longestWalk(); s.End == search.WalkBound && long > g.look.Bound {
 		g.look.Bound = long
 		if live, err := g.look.ProlongWalk(s, long); live || err != nil {
 			return false, err
@@ -221,11 +222,11 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 		}
 	}
 	if s.End == search.WalkViolation {
-		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
+		return true, g.enterExecution(ctx, s.Path, s.Violation, nil, nil)
 	}
 	v := g.look.Violation(s)
 	if !g.worker.check.ledger.isNew(v) {
-		g.worker.give(&work.Result{Findings: []work.Finding{{Violation: *v, Execution: work.NoIndex, Count: 1}}})
+		g.worker.giveResult(&work.Result{Findings: []work.Finding{{Violation: *v, Execution: work.NoIndex, Count: 1}}})
 		return false, nil
 	}
 	began := time.Now()
@@ -233,21 +234,21 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 	g.look.Until = x.mayHunt()
 	defer func() { g.look.Until = 0 }()
 	bound, c, live, err := g.examine(s)
-	x.hunted(time.Since(began))
+	x.addHuntTime(time.Since(began))
 	switch {
 	case err != nil:
 		return false, err
 	case ctx.Err() != nil, (live || c.Verdict == search.Undecided) && g.look.IsLate():
-		g.doubt(s)
+		g.enterDoubt(s)
 		return false, nil
 	case live, c.Verdict == search.Undecided && s.End == search.WalkBound:
 		if g.did.Undecided++; g.worker.check.stopped(ctx) {
-			g.doubt(s)
+			g.enterDoubt(s)
 		}
-		x.crew.tell(func() { x.bound.longest = max(x.bound.longest, bound) })
+		x.crew.announce(func() { x.bound.longest = max(x.bound.longest, bound) })
 		return false, nil
 	case s.End == search.WalkViolation:
-		return true, g.enter(ctx, s.Path, s.Violation, nil, nil)
+		return true, g.enterExecution(ctx, s.Path, s.Violation, nil, nil)
 	}
 	v = g.look.Violation(s)
 	e := record.NewGoal(g.look, s, &c, time.Since(began), bound)
@@ -270,7 +271,7 @@ func (g *goals) find(ctx context.Context, s *search.Stuck) (found bool, err erro
 		}
 		s.Path.CutExecution(n)
 	}
-	if err := g.enter(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between || !g.worker.check.opts.KeepGoing {
+	if err := g.enterExecution(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between || !g.worker.check.opts.KeepGoing {
 		return true, err
 	}
 	return true, g.postpone(s, v, &c, e)
@@ -324,9 +325,9 @@ func (g *goals) examine(s *search.Stuck) (bound int, c search.Crisis, live bool,
 	return g.look.Bound, c, live, err
 }
 
-// doubt enters that the check ended before it was known what there is to an execution that is
+// enterDoubt enters that the check ended before it was known what there is to an execution that is
 // stuck.
-func (g *goals) doubt(s *search.Stuck) {
+func (g *goals) enterDoubt(s *search.Stuck) {
 	name, v := g.worker.check.system.Spec.Properties.Goals[s.Goal].Name, g.look.Violation(s)
 	if g.worker.check.ledger.isNew(v) { // else another worker has found it meanwhile
 		g.worker.doubt("", record.GoalDoubt(name))
@@ -343,12 +344,12 @@ func stepsOf(p *space.Path) (all []trace.Step) {
 	return all
 }
 
-// enter enters an execution that a walk has taken.
-func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, e *record.Goal, near []trace.Step) error {
+// enterExecution enters an execution that a walk has taken.
+func (g *goals) enterExecution(ctx context.Context, p *space.Path, v *ariadne.Violation, e *record.Goal, near []trace.Step) error {
 	w := g.worker
 	a := w.attempt(p, search.EndViolation, v)
 	a.Walked, a.Goal, a.Near = true, e, near
-	w.add()
+	w.addCounts()
 	index, known, ok := w.check.ledger.index(v)
 	if !ok {
 		return nil
@@ -356,13 +357,13 @@ func (g *goals) enter(ctx context.Context, p *space.Path, v *ariadne.Violation, 
 	if known {
 		return w.enterOne(index, a, true)
 	}
-	w.explorer.corpus.violated(w.prefix(p))
+	w.explorer.corpus.enterViolation(w.prefix(p))
 	tape := record.TapeOf(w.check.system.Digests, stepsOf(p))
-	return w.found(ctx, index, a, tape)
+	return w.confirmFound(ctx, index, a, tape)
 }
 
-// done returns what was done since it was asked last; nil: nothing.
-func (g *goals) done() *work.Liveness {
+// takeDone returns what was done since it was asked last; nil: nothing.
+func (g *goals) takeDone() *work.Liveness {
 	did := g.did
 	did.Steps = g.look.Work() - g.entered
 	g.entered, g.did = g.look.Work(), work.Liveness{}
@@ -391,7 +392,7 @@ func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
 	}
 	of := g.look
 	if look.Over = over; c.opts.Workers > 1 {
-		look.Share = func(f func(*search.Liveness)) { g.worker.explorer.crew.share(look.Liveness, f) }
+		look.Share = func(f func(*search.Liveness)) { g.worker.explorer.crew.shareWalks(look.Liveness, f) }
 	}
 	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound, look.Clock = of.Seed, of.Weights, of.Walks, of.Watch, bound, of.Clock
 	return look, nil

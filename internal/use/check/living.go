@@ -38,10 +38,10 @@ func (l *living) index() int {
 
 var _ indexed = (*strategy.Random)(nil)
 
-// watch looks at the frame to which the execution has come.
-func (l *living) watch(p *space.Path) {
+// watchFrame looks at the frame to which the execution has come.
+func (l *living) watchFrame(p *space.Path) {
 	if p.Steps() == 0 {
-		l.begin()
+		l.beginRecord()
 		return
 	}
 	if l.worker.explorer.corpus.path != "" {
@@ -58,7 +58,7 @@ func (l *living) watch(p *space.Path) {
 	}
 }
 
-func (l *living) begin() {
+func (l *living) beginRecord() {
 	c := l.worker.check
 	l.tape, l.now = record.NewTape(c.system.Digests), record.Attempt{}
 	l.prefix.Deviations = l.prefix.Deviations[:0]
@@ -74,14 +74,14 @@ func (l *living) begin() {
 	l.worker.err = cmp.Or(l.worker.err, err)
 }
 
-// end ends the record of an execution.
-func (l *living) end(r *search.Result) error {
+// endRecord ends the record of an execution.
+func (l *living) endRecord(r *search.Result) error {
 	rec := l.rec
 	if rec == nil {
 		return nil
 	}
 	l.rec = nil
-	l.worker.serve(rec.Servers())
+	l.worker.giveServers(rec.Servers())
 	return rec.End(r)
 }
 
@@ -90,40 +90,40 @@ func (l *living) stopped(err error) error {
 	if l.tape == nil {
 		return nil
 	}
-	a := l.take()
+	a := l.takeAttempt()
 	if err == nil || errors.Is(err, ariadne.ErrInterrupted) {
 		if a.End = search.EndStopped; a.Cut != "" {
 			a.End = search.EndCut
 		}
 	}
-	return cmp.Or(l.end(&search.Result{End: a.End}), l.worker.enterOne(l.index(), &a, false))
+	return cmp.Or(l.endRecord(&search.Result{End: a.End}), l.worker.enterOne(l.index(), &a, false))
 }
 
-// take takes what the execution has come to. Its steps are counted elsewhere.
-func (l *living) take() record.Attempt {
+// takeAttempt takes what the execution has come to. Its steps are counted elsewhere.
+func (l *living) takeAttempt() record.Attempt {
 	a := l.now
 	a.Steps, a.Calls, a.Messages = 0, 0, 0
 	l.now = record.Attempt{}
 	return a
 }
 
-// ended enters an execution. Its steps were counted.
-func (l *living) ended(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
+// enterExecution enters an execution. Its steps were counted.
+func (l *living) enterExecution(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
 	w := l.worker
-	a, tape := l.take(), l.tape
+	a, tape := l.takeAttempt(), l.tape
 	a.End, a.Violation, l.tape = end, v, nil
-	if err := l.end(&search.Result{End: end, Violation: v}); err != nil {
+	if err := l.endRecord(&search.Result{End: end, Violation: v}); err != nil {
 		return err
 	}
 	if v == nil {
-		return cmp.Or(w.keep(l.index(), &a, tape), w.enterOne(l.index(), &a, true))
+		return cmp.Or(w.keepTrace(l.index(), &a, tape), w.enterOne(l.index(), &a, true))
 	}
 	if w.check.ledger.isNew(v) {
-		w.explorer.corpus.violated(w.prefix(p))
+		w.explorer.corpus.enterViolation(w.prefix(p))
 	}
 	// The nodes make room for those that confirm it.
 	if err := l.nodes.Restart(); err != nil {
 		return system.AsBug(err)
 	}
-	return w.found(ctx, l.index(), &a, tape)
+	return w.confirmFound(ctx, l.index(), &a, tape)
 }

@@ -12,9 +12,9 @@ type shares struct {
 	paths       int64 // paths that are to be tried
 }
 
-// share divides so many bytes; 0: host.Budget. Garbage, living nodes, pages of the store,
+// divideMemory divides so many bytes; 0: host.Budget. Garbage, living nodes, pages of the store,
 // programs and what is small get what is left.
-func share(bytes int64) shares {
+func divideMemory(bytes int64) shares {
 	bytes = host.Budget(bytes)
 	part := func(percent int64) int64 { return bytes / 100 * percent }
 	return shares{all: bytes, memo: part(11), checkpoints: part(27), seen: part(7), counted: part(7), paths: part(4)}

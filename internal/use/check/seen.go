@@ -9,9 +9,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// recall takes up what the check had seen before it was interrupted, and keeps from now
+// recallSeen takes up what the check had seen before it was interrupted, and keeps from now
 // on what it sees.
-func (x *explorer) recall(version ariadne.Digest, cover *record.Coverage) {
+func (x *explorer) recallSeen(version ariadne.Digest, cover *record.Coverage) {
 	key := x.seenKey(version)
 	was, last := x.was, 0
 	if x.from > 0 && was != nil {
@@ -22,7 +22,7 @@ func (x *explorer) recall(version ariadne.Digest, cover *record.Coverage) {
 			if l := counted.Liveness; l != nil { // it finds out again how long walks are
 				l.Bound, l.Sampled = 0, nil
 			}
-			x.check.ledger.goOn(&counted)
+			x.check.ledger.resumeCounts(&counted)
 			cover.Earlier, cover.Lost, cover.Record = was.Earlier, was.Lost, was.Record
 			return
 		}
@@ -45,7 +45,7 @@ func (x *explorer) seenKey(version ariadne.Digest) ariadne.Digest {
 	for _, r := range x.check.opts.Search.States {
 		fmt.Fprintf(h, "%q", r)
 	}
-	for _, s := range x.tells() {
+	for _, s := range x.steeringSources() {
 		fmt.Fprintf(h, "%q %v %v %q %v %v %v", s.Name, s.Line, s.Until, s.Fields, s.Key, s.Nodes, s.Stays)
 	}
 	fmt.Fprint(h, x.equality())

@@ -56,8 +56,9 @@ func (x *explorer) equality() space.Equality {
 	return x.check.opts.Search.equality()
 }
 
-// tells are the rules by which nodes expose what the search is steered by; nil: it is not.
-func (x *explorer) tells() expose.Sources {
+// steeringSources are the rules by which nodes expose what the search is steered by; nil: it is
+// not.
+func (x *explorer) steeringSources() expose.Sources {
 	if o := &x.check.opts.Search; o.Script == nil && !o.States.Tuples() {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (w word) Err() error {
 	return nil
 }
 
-// applyWord makes the search of worker id applyWord the user.
+// applyWord makes the search of worker id follow the user's word: rules, scripts and symmetries.
 func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 	if x.symmetric() {
 		w.symmetry = space.NewSymmetry(len(x.check.system.Spec.Nodes), x.check.opts.Search.Symmetric)
@@ -120,8 +121,8 @@ func (x *explorer) applyWord(id int, e *search.Exploration) (w word) {
 	return w
 }
 
-// listen passes on what the script prints, and has printed as it was read.
-func (c *check) listen() {
+// passOnPrints passes on what the script prints, and has printed as it was read.
+func (c *check) passOnPrints() {
 	s := c.opts.Search.Script
 	if s == nil || c.opts.OnPrint == nil {
 		return
@@ -139,12 +140,12 @@ func (c *check) listen() {
 // countAudits enters what came of the user's word in a worker's search.
 func (w *worker) countAudits() {
 	if w.word.rules != nil {
-		w.give(&work.Result{Cover: work.Cover{RulesAudited: w.word.rules.Audited}})
+		w.giveResult(&work.Result{Cover: work.Cover{RulesAudited: w.word.rules.Audited}})
 	}
 }
 
-// under says what of the user's word the result rests on.
-func (x *explorer) under() []string {
+// assumptions says what of the user's word the result rests on.
+func (x *explorer) assumptions() []string {
 	var lines []string
 	m := &x.check.opts.Search
 	if x.equality().Exposed {

@@ -21,9 +21,9 @@ const (
 	graceShare = 200
 )
 
-// left is how much time there is for a part of the check that begins now and would take so long
+// timeLeft is how much time there is for a part of the check that begins now and would take so long
 // without a limit.
-func (c *check) left(wanted time.Duration) time.Duration {
+func (c *check) timeLeft(wanted time.Duration) time.Duration {
 	if c.opts.Time == 0 {
 		return wanted
 	}
@@ -46,7 +46,7 @@ func (x *explorer) keepTime(ctx context.Context) (searching context.Context, sto
 		defer look.Stop()
 		var late <-chan time.Time
 		if c.opts.Time > 0 {
-			late = time.After(c.left(maxTime))
+			late = time.After(c.timeLeft(maxTime))
 		}
 		for {
 			select {
@@ -71,9 +71,9 @@ func (x *explorer) keepTime(ctx context.Context) (searching context.Context, sto
 // searched is for how long the check has searched: what it takes to end is no part of it.
 func (x *explorer) searched() time.Duration {
 	if t := x.check.opts.Time; t > 0 {
-		return min(x.now(), t)
+		return min(x.elapsed(), t)
 	}
-	return x.now()
+	return x.elapsed()
 }
 
 // maxTime is longer than any check.

@@ -25,14 +25,14 @@ type unit struct {
 	follow []string   // what can follow the beginning of its paths; nil: none has come so far
 }
 
-// Do does a unit of work. What o says of how to search, the work says. It shares with others what
-// o.System and the directory in which o.Out lies have in common.
-func Do(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.Result, error) {
+// DoWork does a unit of work. What o says of how to search, the work says. It shares with others
+// what o.System and the directory in which o.Out lies have in common.
+func DoWork(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.Result, error) {
 	row, ok := strategy.Named(w.Strategy)
 	if !ok {
 		return nil, strategy.Unknown(w.Strategy)
 	}
-	if err := isOf(s, w); err != nil {
+	if err := checkWork(s, w); err != nil {
 		return nil, err
 	}
 	u := &unit{work: w}
@@ -50,8 +50,8 @@ func Do(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.Resul
 	return u.result(r, row)
 }
 
-// isOf says why work is not of a spec, or nil.
-func isOf(s *spec.Spec, w *work.Work) error {
+// checkWork says why work is not of a spec, or nil.
+func checkWork(s *spec.Spec, w *work.Work) error {
 	switch {
 	case w.Spec != s.Digest:
 		return fmt.Errorf("%s is not the spec of the work", s.Path)
@@ -113,13 +113,13 @@ func (u *unit) result(r *record.Report, row strategy.Row) (*work.Result, error) 
 	}
 	sum.Add(last)
 	if sum.Explored = r.Coverage.Exhausted; !sum.Explored {
-		sum.Left = u.left(sum, row)
+		sum.Left = u.workLeft(sum, row)
 	}
 	return sum, nil
 }
 
-// left is what is left to do.
-func (u *unit) left(r *work.Result, row strategy.Row) []work.Work {
+// workLeft is what is left to do.
+func (u *unit) workLeft(r *work.Result, row strategy.Row) []work.Work {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {

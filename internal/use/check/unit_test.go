@@ -41,7 +41,7 @@ func do(t *testing.T, s *spec.Spec, o check.Options, data []byte) []byte {
 		t.Fatal(err)
 	}
 	o.Out = filepath.Join(t.TempDir(), "unit")
-	r, err := check.Do(t.Context(), s, o, w)
+	r, err := check.DoWork(t.Context(), s, o, w)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestWorkOfOthersIsRefused(t *testing.T) {
 		other := w
 		change(&other)
 		o.Out = filepath.Join(t.TempDir(), "unit")
-		if _, err := check.Do(t.Context(), s, o, &other); err == nil || !strings.Contains(err.Error(), what) {
+		if _, err := check.DoWork(t.Context(), s, o, &other); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, not %s", err, what)
 		}
 	}

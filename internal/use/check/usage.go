@@ -21,17 +21,17 @@ func (u usage) total() int64 { return u.own + u.nodes }
 // kernelShare is what Linux has for a process besides its pages and their tables.
 const kernelShare = 64 << 10
 
-// measure adds up what Ariadne and all its descendants take. Pages that several of them
+// measureUsage adds up what Ariadne and all its descendants take. Pages that several of them
 // have are divided among them (Pss); files of the host count for nobody.
-func measure() (u usage) {
+func measureUsage() (u usage) {
 	self := os.Getpid()
-	u.own = field("/proc/self/status", "RssAnon:") + field("/proc/self/status", "RssShmem:") + field("/proc/self/status", "VmPTE:")
+	u.own = readField("/proc/self/status", "RssAnon:") + readField("/proc/self/status", "RssShmem:") + readField("/proc/self/status", "VmPTE:")
 	for _, pid := range descendants(self) {
 		rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 		if err != nil {
 			continue // it has ended
 		}
-		u.nodes += kernelShare + fieldOf(rollup, "Pss_Anon:") + fieldOf(rollup, "Pss_Shmem:") + field(fmt.Sprintf("/proc/%d/status", pid), "VmPTE:")
+		u.nodes += kernelShare + parseField(rollup, "Pss_Anon:") + parseField(rollup, "Pss_Shmem:") + readField(fmt.Sprintf("/proc/%d/status", pid), "VmPTE:")
 	}
 	return u
 }
@@ -69,16 +69,16 @@ func descendants(self int) (all []int) {
 	return all
 }
 
-// field is a number of kilobytes that a file of /proc has under a name.
-func field(path, name string) int64 {
+// readField is a number of kilobytes that a file of /proc has under a name.
+func readField(path, name string) int64 {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return 0
 	}
-	return fieldOf(b, name)
+	return parseField(b, name)
 }
 
-func fieldOf(b []byte, name string) int64 {
+func parseField(b []byte, name string) int64 {
 	i := bytes.Index(b, []byte("\n"+name))
 	if i < 0 {
 		return 0

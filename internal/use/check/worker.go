@@ -84,7 +84,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), tookTurns: make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
-		nodes := x.check.system.Living(x.searching, x.now)
+		nodes := x.check.system.Living(x.searching, x.elapsed)
 		nodes.KeepStarts = !x.check.opts.Search.NoCheckpoints && !x.row.Once
 		x.living = append(x.living, nodes)
 		s, w.nodes, w.living = space.Live(x.world, nodes), nodes, &living{worker: w, nodes: nodes}
@@ -98,7 +98,7 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 	}
 	share := max(stage.Share, x.check.opts.Search.Audit)
 	x.check.system.Judge(x.searching, s, share)
-	if s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.tells(); s.Tells != nil {
+	if s.Shows, s.Equality, s.Tells = x.check.opts.Search.States, x.equality(), x.steeringSources(); s.Tells != nil {
 		s.Stages = x.check.system.Stages(share)
 	}
 	w.search = &search.Exploration{
@@ -106,13 +106,13 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		Checks: x.check.system.Checks, Watch: w.watch,
 		Stopped: func() bool { return w.stopped(ctx) },
 		Ended: func(p *space.Path, end string, v *ariadne.Violation) bool {
-			return w.ended(ctx, p, end, v)
+			return w.enterPath(ctx, p, end, v)
 		},
 	}
 	if strategy.Knows(e) {
 		w.search.Seen = x.seen
 		w.near = true
-		x.check.ledger.near()
+		x.check.ledger.beginRewalk()
 	}
 	w.word = x.applyWord(id, w.search)
 	return w
@@ -135,20 +135,20 @@ func (w *worker) run(ctx context.Context) error {
 			how, err = w.explore(ctx)
 		}
 	}
-	w.err = cmp.Or(err, w.enter())
+	w.err = cmp.Or(err, w.enterCounts())
 	w.meter.Done()
 	// which ends the check
 	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) {
 		c.helpUntil(w.goals.idle, func() bool { return c.looking == 0 })
 	}
-	w.done(how)
-	w.err = cmp.Or(w.err, w.linger(ctx))
+	w.enterEnd(how)
+	w.err = cmp.Or(w.err, w.helpOthers(ctx))
 	w.countAudits()
 	return cmp.Or(w.err, w.word.Err())
 }
 
-// linger goes on with hunts that were stopped, and takes walks for others until all have ended.
-func (w *worker) linger(ctx context.Context) (err error) {
+// helpOthers goes on with hunts that were stopped, and takes walks for others until all have ended.
+func (w *worker) helpOthers(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())}
@@ -160,7 +160,7 @@ func (w *worker) linger(ctx context.Context) (err error) {
 			c.helpUntil(w.goals.idle, func() bool { return c.active == 0 })
 		}
 	}()
-	defer c.tell(func() { c.active-- })
+	defer c.announce(func() { c.active-- })
 	if w.err == nil {
 		return w.goOnHunting(ctx)
 	}
@@ -171,7 +171,7 @@ func (w *worker) linger(ctx context.Context) (err error) {
 func (w *worker) explore(ctx context.Context) (how string, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = w.told(system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
+			err = w.nameExecution(system.Bug{Err: fmt.Errorf("panic: %v\n%s", p, debug.Stack())})
 		}
 	}()
 	if w.explorer.hasGoals() && w.goals == nil {
@@ -180,7 +180,7 @@ func (w *worker) explore(ctx context.Context) (how string, err error) {
 		}
 	}
 	how, err = w.search.Run()
-	err = cmp.Or(w.err, w.told(system.AsBug(err)))
+	err = cmp.Or(w.err, w.nameExecution(system.AsBug(err)))
 	w.err = nil
 	if w.living != nil {
 		err = cmp.Or(err, w.living.stopped(err))
@@ -188,8 +188,8 @@ func (w *worker) explore(ctx context.Context) (how string, err error) {
 	return how, err
 }
 
-// told says of a bug in which execution it was met, where they can be told apart.
-func (w *worker) told(err error) error {
+// nameExecution says of a bug in which execution it was met, where they can be told apart.
+func (w *worker) nameExecution(err error) error {
 	var b system.Bug
 	if w.living != nil && errors.As(err, &b) {
 		return system.Bug{Err: fmt.Errorf("execution %d: %w", w.living.index(), b.Err)}
@@ -204,7 +204,7 @@ func (w *worker) watch(p *space.Path) {
 		u.watch(p)
 	}
 	if w.living != nil {
-		w.living.watch(p)
+		w.living.watchFrame(p)
 	}
 	by := p.Last().By
 	if by != nil && !w.readClock[by.From.Node] && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
@@ -214,8 +214,8 @@ func (w *worker) watch(p *space.Path) {
 		w.noteTurns(by)
 	}
 	if by != nil && (w.living != nil || w.meter.MayBeNew()) && !world.KindOf(p.Taken(p.Steps()).Kind).World {
-		if kind, ok := w.explorer.behaviour.look(by, w.explorer.now()); ok && w.explorer.corpus.wants(p) {
-			w.explorer.corpus.saw(w.prefix(p), kind, &w.explorer.behaviour)
+		if kind, ok := w.explorer.behaviour.lookAt(by, w.explorer.elapsed()); ok && w.explorer.corpus.wants(p) {
+			w.explorer.corpus.enterSeen(w.prefix(p), kind, &w.explorer.behaviour)
 		}
 	}
 	if by != nil && w.living == nil && w.meter.MayBeNew() {
@@ -263,11 +263,11 @@ func (w *worker) noteRefusals(by *memo.Transition) {
 	if cut != "" { // the path may not come to count, since the time may be up
 		m.Doubts = append(m.Doubts, record.CutOff(name, cut))
 	}
-	w.give(&work.Result{Met: []work.Met{m}})
+	w.giveResult(&work.Result{Met: []work.Met{m}})
 }
 
-// give gives a part of what came of the worker's work to who keeps the account.
-func (w *worker) give(r *work.Result) {
+// giveResult gives a part of what came of the worker's work to who keeps the account.
+func (w *worker) giveResult(r *work.Result) {
 	by := work.Source{Worker: w.id, Serial: int(w.gave.Add(1))}
 	if u := w.check.opts.unit; u != nil {
 		by.Unit = u.work.Unit
@@ -283,21 +283,21 @@ func (w *worker) doubt(why string, doubts ...string) {
 	if why != "" {
 		r.Stop.Say(why)
 	}
-	w.give(r)
+	w.giveResult(r)
 }
 
-// serve gives what became of the servers in an execution that is recorded.
-func (w *worker) serve(lines []string) {
+// giveServers gives what became of the servers in an execution that is recorded.
+func (w *worker) giveServers(lines []string) {
 	r := &work.Result{}
 	r.Servers.Say(lines...)
-	w.give(r)
+	w.giveResult(r)
 }
 
 // stopped is asked before each step. To find out costs more than a step does.
 func (w *worker) stopped(ctx context.Context) bool {
 	w.asked++
 	if c := w.explorer.crew; w.goals != nil && c.number.Load() > w.goals.helped {
-		w.goals.help()
+		w.goals.helpOthers()
 	}
 	if w.asked%64 == 1 || w.living != nil {
 		if w.goals != nil && w.explorer.huntsLeft() {
@@ -310,8 +310,8 @@ func (w *worker) stopped(ctx context.Context) bool {
 	return w.explorer.over.Load() || w.word.Err() != nil
 }
 
-// ended enters a path. Those that came to known states are no executions.
-func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) bool {
+// enterPath enters a path. Those that came to known states are no executions.
+func (w *worker) enterPath(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) bool {
 	if end == search.EndSeen || end == search.EndStrategy {
 		if end == search.EndSeen {
 			w.known++
@@ -323,32 +323,32 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 	if p.Approaching() && w.id > 0 || w.search.Single && !w.isFirst() {
 		return false // all workers come to the same end, which counts once
 	}
-	if w.living == nil && !w.explorer.take(v) {
+	if w.living == nil && !w.explorer.takePath(v) {
 		return false
 	}
 	w.tally(v)
 	if w.explorer.totals.Path(p) {
-		if w.err = w.explorer.sample(); w.err != nil {
+		if w.err = w.explorer.writeSample(); w.err != nil {
 			return false
 		}
 	}
 	if v == nil && w.explorer.row.Asks && w.living == nil {
-		if w.err = w.show(p, end); w.err != nil {
+		if w.err = w.keepShown(p, end); w.err != nil {
 			return false
 		}
 	}
 	if w.goals != nil && v == nil && end != search.EndFatal && end != search.EndCut {
 		var found bool
-		if found, w.err = w.goals.ended(ctx, p); found || w.err != nil {
+		if found, w.err = w.goals.lookAfterEnd(ctx, p); found || w.err != nil {
 			return w.err == nil && !w.check.stopped(ctx)
 		}
 	}
 	if w.living != nil {
-		w.add()
-		w.err = w.living.ended(ctx, p, end, v)
+		w.addCounts()
+		w.err = w.living.enterExecution(ctx, p, end, v)
 		return w.err == nil && !w.check.stopped(ctx)
 	}
-	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.again(v) {
+	if v == nil && end != search.EndFatal && end != search.EndCut || v != nil && w.countAgain(v) {
 		if w.id == 0 && !w.watched {
 			w.watched = true
 			w.watchServers(p)
@@ -356,21 +356,21 @@ func (w *worker) ended(ctx context.Context, p *space.Path, end string, v *ariadn
 		w.paths++
 		w.ends[end]++
 		w.virtual += p.Last().State.Now
-		if now := w.explorer.now(); now-w.last > enterEvery {
+		if now := w.explorer.elapsed(); now-w.last > enterEvery {
 			w.last = now
-			w.err = w.enter()
+			w.err = w.enterCounts()
 			w.asked = 0
 		}
 		return w.err == nil && !w.explorer.over.Load()
 	}
-	w.add() // enterAlone saves: before it the path is seen and not counted
-	w.err = w.enterAlone(ctx, p, end, v)
+	w.addCounts() // enterAlone saves: before it the path is seen and not counted
+	w.err = w.enterExecution(ctx, p, end, v)
 	return w.err == nil && !w.check.stopped(ctx)
 }
 
-// show keeps the trace of the first execution of a script that violates nothing, for who wants to
-// see what it does.
-func (w *worker) show(p *space.Path, end string) error {
+// keepShown keeps the trace of the first execution of a script that violates nothing, for who wants
+// to see what it does.
+func (w *worker) keepShown(p *space.Path, end string) error {
 	c := w.check
 	if !c.ledger.isFirst(shown) {
 		return nil
@@ -391,7 +391,7 @@ func (w *worker) show(p *space.Path, end string) error {
 	}
 	r := &work.Result{}
 	r.Notes.Say("the script's first execution without a violation: ariadne replay " + record.ShellWord(path))
-	w.give(r)
+	w.giveResult(r)
 	return nil
 }
 
@@ -419,7 +419,7 @@ func (w *worker) watchServers(p *space.Path) {
 		s := p.Step(i + 1)
 		watch.Step(&s)
 	}
-	w.serve(watch.Lines())
+	w.giveServers(watch.Lines())
 }
 
 // isFirst reports whether the worker is the first one, or makes the first execution.
@@ -430,8 +430,8 @@ func (w *worker) isFirst() bool {
 	return w.id == 0
 }
 
-// again counts a violation that this worker has met before.
-func (w *worker) again(v *ariadne.Violation) bool {
+// countAgain counts a violation that this worker has met before.
+func (w *worker) countAgain(v *ariadne.Violation) bool {
 	r := w.repeated[nameOf(v)]
 	if r != nil {
 		r.count++
@@ -439,20 +439,20 @@ func (w *worker) again(v *ariadne.Violation) bool {
 	return r != nil
 }
 
-// enter enters what was counted, and saves the report now and then.
-func (w *worker) enter() error {
-	w.add()
+// enterCounts enters what was counted, and saves the report now and then.
+func (w *worker) enterCounts() error {
+	w.addCounts()
 	return w.check.saveNowAndThen()
 }
 
-// add adds to the report what was counted.
-func (w *worker) add() {
+// addCounts adds to the report what was counted.
+func (w *worker) addCounts() {
 	c, e := &w.search.Coverage, &w.entered
 	r := &work.Result{
 		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
 			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.tried(), ReadClock: nodesIn(w.readClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.takeFaults(), ReadClock: nodesIn(w.readClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
 		},
 	}
 	if w.living == nil { // which counts as it goes
@@ -463,7 +463,7 @@ func (w *worker) add() {
 		w.brought[t] = *t
 	}
 	if w.goals != nil {
-		r.Liveness = w.goals.done()
+		r.Liveness = w.goals.takeDone()
 	}
 	for _, f := range w.repeated {
 		if f.count > 0 {
@@ -471,10 +471,10 @@ func (w *worker) add() {
 		}
 		f.count = 0
 	}
-	w.give(r)
+	w.giveResult(r)
 	if w.near && !strategy.Knows(w.search.Explorer) {
 		w.near = false
-		w.check.ledger.leave(w.explorer.row.Again)
+		w.check.ledger.endRewalk(w.explorer.row.Again)
 	}
 	w.search.Space.Probing = space.Probing{}
 	w.entered, w.paths, w.known, w.given, w.virtual = *c, 0, 0, 0, 0
@@ -491,9 +491,9 @@ func nodesIn(set []bool) (nodes []ariadne.NodeID) {
 	return nodes
 }
 
-// tried is how much faults were tried since it was asked last, of the kinds for which there is a
-// budget.
-func (w *worker) tried() (all []work.Faults) {
+// takeFaults is how much faults were tried since it was asked last, of the kinds for which there is
+// a budget.
+func (w *worker) takeFaults() (all []work.Faults) {
 	c, e := &w.search.Coverage, &w.entered
 	s := w.check.system.Spec
 	for _, k := range world.Kinds() {
@@ -521,8 +521,8 @@ func (w *worker) tried() (all []work.Faults) {
 	return all
 }
 
-// enterAlone enters a path that is more than one of many.
-func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
+// enterExecution enters a path that is more than one of many.
+func (w *worker) enterExecution(ctx context.Context, p *space.Path, end string, v *ariadne.Violation) error {
 	a := w.attempt(p, end, v)
 	index, known, ok := w.check.ledger.index(v)
 	if !ok {
@@ -539,10 +539,10 @@ func (w *worker) enterAlone(ctx context.Context, p *space.Path, end string, v *a
 		steps = append(steps, trace.NewStep(p.Step(i+1)))
 	}
 	if v != nil {
-		w.explorer.corpus.violated(w.prefix(p))
+		w.explorer.corpus.enterViolation(w.prefix(p))
 	}
 	tape := record.TapeOf(w.check.system.Digests, steps)
-	return w.found(ctx, index, a, tape)
+	return w.confirmFound(ctx, index, a, tape)
 }
 
 // attempt is what a path came to. Its steps are counted elsewhere.
@@ -565,14 +565,14 @@ func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *recor
 	return a
 }
 
-// done enters how the worker's search has ended.
-func (w *worker) done(how string) {
+// enterEnd enters how the worker's search has ended.
+func (w *worker) enterEnd(how string) {
 	r := &work.Result{}
 	switch {
 	case how == search.SearchExhausted && w.explorer.hasTimes():
 		r.Missed = "properties with within were checked by walks alone"
 		r.Stop.Say(stopPaths)
-		w.give(r)
+		w.giveResult(r)
 		return
 	case how == search.SearchExhausted:
 		r.Explored = true
@@ -593,5 +593,5 @@ func (w *worker) done(how string) {
 	} else if m, ok := w.search.Explorer.(strategy.Exhaustive); ok && how == search.SearchDone {
 		r.Missed = m.Missed()
 	}
-	w.give(r)
+	w.giveResult(r)
 }
