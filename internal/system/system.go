@@ -303,7 +303,7 @@ func (y *System) World() *world.System {
 	for i := range y.Spec.Nodes {
 		def := &y.Spec.Nodes[i]
 		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start), After: def.After,
-			Client: def.Client, Transit: kernel.Holds(def.Memory), Initial: y.initial(i)})
+			Client: def.Client, Transit: kernel.MemoryForObjects(def.Memory), Initial: y.initial(i)})
 	}
 	return world.NewSystem(y.Rules, nodes)
 }

@@ -45,8 +45,8 @@ func (n *Node) DueAgain() (command int) {
 	return command
 }
 
-// RunNoneAgain forgets them.
-func (n *Node) RunNoneAgain() {
+// ForgetAgain forgets them.
+func (n *Node) ForgetAgain() {
 	for _, a := range n.again {
 		if a.timer != nil {
 			n.StopTimer(a.timer)

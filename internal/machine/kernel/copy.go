@@ -17,11 +17,11 @@ import (
 // whoever copied their processes gives them theirs.
 type Image = deepcopy.Image[Node]
 
-var images = Copier[Node]()
+var images = NewCopier[Node]()
 
-// Copier returns a copier of values in which there is a Node. Those of the types in shared do not
-// change, and are copied by assignment.
-func Copier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
+// NewCopier returns a copier of values in which there is a Node. Those of the types in shared do
+// not change, and are copied by assignment.
+func NewCopier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
 	return deepcopy.New[T](
 		[]reflect.Type{reflect.TypeFor[Tracee]()},
 		append([]reflect.Type{
@@ -37,9 +37,9 @@ var kinds = []reflect.Type{
 	reflect.TypeFor[*asyncFile](),
 }
 
-// Kind says that a T may do so: a file, who waits, what a timer ends. Each package says it of its
-// own, as a variable.
-func Kind[T any]() struct{} {
+// DeclareKind says that a T may do so: a file, who waits, what a timer ends. Each package says it
+// of its own, as a variable.
+func DeclareKind[T any]() struct{} {
 	kinds = append(kinds, reflect.TypeFor[T]())
 	return struct{}{}
 }
@@ -57,9 +57,9 @@ func Kinds() (all []reflect.Type) {
 	return slices.Compact(all)
 }
 
-// Codec returns a codec of values in which there is a Node. Its bytes are for programs whose slots
-// are in the same order.
-func Codec[T any]() *deepcopy.Codec[T] {
+// NewCodec returns a codec of values in which there is a Node. Its bytes are for programs whose
+// slots are in the same order.
+func NewCodec[T any]() *deepcopy.Codec[T] {
 	var version strings.Builder
 	for _, of := range []reflect.Type{reflect.TypeFor[*Node](), reflect.TypeFor[*Process](), reflect.TypeFor[*Thread]()} {
 		fmt.Fprintln(&version, of, inSlots[of])

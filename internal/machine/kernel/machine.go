@@ -31,9 +31,9 @@ func (n *Node) MemTotal() int64 {
 	return MemTotal
 }
 
-// Holds is how many bytes objects of the kernel of a machine with so much memory may hold, and its
-// messages that have not arrived: half of it. 0: the machine has MemTotal.
-func Holds(memory int64) int64 { return cmp.Or(memory, MemTotal) / 2 }
+// MemoryForObjects is how many bytes objects of the kernel of a machine with so much memory may
+// hold, and its messages that have not arrived: half of it. 0: the machine has MemTotal.
+func MemoryForObjects(memory int64) int64 { return cmp.Or(memory, MemTotal) / 2 }
 
 func (n *Node) MemFree() int64 { return n.MemTotal() / 2 }
 

@@ -36,11 +36,13 @@ func (p *Process) LocksMemory() bool {
 func (m *MemLocks) Future() bool { return m.future }
 
 // Unmap forgets a range: what is mapped there later is new.
-func (m *MemLocks) Unmap(r MemRange) { m.ranges, m.before = without(m.ranges, r), without(m.before, r) }
+func (m *MemLocks) Unmap(r MemRange) {
+	m.ranges, m.before = withoutRange(m.ranges, r), withoutRange(m.before, r)
+}
 
 // First is the first address of r that is locked.
 func (m *MemLocks) First(r MemRange) (addr uint64, ok bool) {
-	for _, x := range m.all(r) {
+	for _, x := range m.withFuture(r) {
 		if from := max(x.Start, r.Start); from < min(x.End, r.End) && (!ok || from < addr) {
 			addr, ok = from, true
 		}
@@ -49,17 +51,17 @@ func (m *MemLocks) First(r MemRange) (addr uint64, ok bool) {
 }
 
 // Lock adds a range, Unlock takes one away.
-func (m *MemLocks) Lock(r MemRange) { m.ranges = append(without(m.ranges, r), r) }
+func (m *MemLocks) Lock(r MemRange) { m.ranges = append(withoutRange(m.ranges, r), r) }
 
 func (m *MemLocks) Unlock(r MemRange) {
-	m.ranges = without(m.ranges, r)
+	m.ranges = withoutRange(m.ranges, r)
 	if m.future {
 		m.before = append(m.before, r)
 	}
 }
 
-// without is list without r.
-func without(list []MemRange, r MemRange) (rest []MemRange) {
+// withoutRange is list without r.
+func withoutRange(list []MemRange, r MemRange) (rest []MemRange) {
 	for _, x := range list {
 		for _, part := range []MemRange{{x.Start, min(x.End, r.Start)}, {max(x.Start, r.End), x.End}} {
 			if part.Start < part.End {
@@ -73,9 +75,9 @@ func without(list []MemRange, r MemRange) (rest []MemRange) {
 // SetFuture says whether what is mapped from now on is locked: what is mapped now is not.
 func (m *MemLocks) SetFuture(future bool, mapped []MemRange) { m.future, m.before = future, mapped }
 
-// Within is how many bytes of r are locked.
-func (m *MemLocks) Within(r MemRange) (n uint64) {
-	for _, x := range m.all(r) {
+// LockedBytes is how many bytes of r are locked.
+func (m *MemLocks) LockedBytes(r MemRange) (n uint64) {
+	for _, x := range m.withFuture(r) {
 		if from, to := max(x.Start, r.Start), min(x.End, r.End); from < to {
 			n += to - from
 		}
@@ -83,14 +85,14 @@ func (m *MemLocks) Within(r MemRange) (n uint64) {
 	return n
 }
 
-// all are the ranges, and what of r was mapped later.
-func (m *MemLocks) all(r MemRange) []MemRange {
+// withFuture are the ranges, and what of r was mapped later.
+func (m *MemLocks) withFuture(r MemRange) []MemRange {
 	if !m.future {
 		return m.ranges
 	}
 	later := []MemRange{r}
 	for _, x := range m.before {
-		later = without(later, x)
+		later = withoutRange(later, x)
 	}
 	all := MemLocks{ranges: m.ranges}
 	for _, x := range later {
@@ -103,7 +105,7 @@ func (m *MemLocks) all(r MemRange) []MemRange {
 func (m *MemLocks) Keep(mapped []MemRange) {
 	var kept []MemRange
 	for _, r := range mapped {
-		for _, x := range m.all(r) {
+		for _, x := range m.withFuture(r) {
 			if from, to := max(x.Start, r.Start), min(x.End, r.End); from < to {
 				kept = append(kept, MemRange{from, to})
 			}

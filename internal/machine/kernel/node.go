@@ -119,17 +119,17 @@ type Told struct {
 	ClockTold bool
 }
 
-// place is that of what is told next.
-func (t *Told) place() int { return len(t.Logs) + len(t.Exposures) + len(t.Notices) }
+// nextPlace is that of what is told next.
+func (t *Told) nextPlace() int { return len(t.Logs) + len(t.Exposures) + len(t.Notices) }
 
 // Expose notes what the node exposes from now on. pid is of the process that tells it, or 0.
 func (n *Node) Expose(pid int, e ariadne.Exposure) {
-	n.Exposures = append(n.Exposures, ariadne.Shown{Place: n.place(), At: n.Now, PID: pid, Exposure: e})
+	n.Exposures = append(n.Exposures, ariadne.Shown{Place: n.nextPlace(), At: n.Now, PID: pid, Exposure: e})
 }
 
 // Notice notes that something was found in the node, in the process pid if that is not 0.
 func (n *Node) Notice(pid int, found string) {
-	n.Notices = append(n.Notices, ariadne.Notice{Place: n.place(), At: n.Now, PID: pid, Found: found})
+	n.Notices = append(n.Notices, ariadne.Notice{Place: n.nextPlace(), At: n.Now, PID: pid, Found: found})
 }
 
 // Host is a name and its addresses, as in /etc/hosts.
@@ -197,11 +197,11 @@ type UsedFile struct {
 	Held bool // nothing more was learnt, but it was mapped
 }
 
-// Use notes that something was learnt of a file. The node layer takes it after each call.
-func (n *Node) Use(f UsedFile) { n.Used = append(n.Used, f) }
+// NoteUsed notes that something was learnt of a file. The node layer takes it after each call.
+func (n *Node) NoteUsed(f UsedFile) { n.Used = append(n.Used, f) }
 
-// Ask notes that a path was looked up which is no argument of the call.
-func (n *Node) Ask(path string) { n.Asked = append(n.Asked, path) }
+// NoteAsked notes that a path was looked up which is no argument of the call.
+func (n *Node) NoteAsked(path string) { n.Asked = append(n.Asked, path) }
 
 // RealNow is the node's CLOCK_REALTIME in ns.
 func (n *Node) RealNow() int64 { return n.RealBase + int64(n.Now) }

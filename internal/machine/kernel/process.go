@@ -390,7 +390,7 @@ func (t *Thread) Exit() {
 		}
 	}
 	if !p.Dead {
-		t.retarget(^signal.Set(0))
+		t.askOthers(^signal.Set(0))
 	}
 }
 

@@ -2,9 +2,9 @@ package kernel
 
 import "math/bits"
 
-// Rest returns b without its first n bytes. It does not keep more than twice as much memory as
-// that: a slice would keep all of b.
-func Rest(b []byte, n int) []byte {
+// WithoutPrefix returns b without its first n bytes. It does not keep more than twice as much
+// memory as that: a slice would keep all of b.
+func WithoutPrefix(b []byte, n int) []byte {
 	switch rest := b[n:]; {
 	case len(rest) == 0:
 		return nil
@@ -15,8 +15,8 @@ func Rest(b []byte, n int) []byte {
 	}
 }
 
-// Behind returns a queue without its first element, which it does not keep either.
-func Behind[T any](queue []T) []T {
+// WithoutFirst returns a queue without its first element, which it does not keep either.
+func WithoutFirst[T any](queue []T) []T {
 	var none T
 	queue[0] = none
 	if queue = queue[1:]; len(queue) == 0 {

@@ -13,7 +13,7 @@ func TestRest(t *testing.T) {
 		at, whole, copied := 0, cap(b), 0
 		for len(b) > 0 {
 			n := min(step, len(b))
-			rest := Rest(b, n)
+			rest := WithoutPrefix(b, n)
 			at += n
 			if len(rest) > 0 && &rest[0] != &b[n] {
 				copied += len(rest)
@@ -33,10 +33,10 @@ func TestRest(t *testing.T) {
 func TestBehind(t *testing.T) {
 	q := [][]byte{{1}, {2}}
 	all := q
-	if q = Behind(q); len(q) != 1 || q[0][0] != 2 || all[0] != nil {
+	if q = WithoutFirst(q); len(q) != 1 || q[0][0] != 2 || all[0] != nil {
 		t.Errorf("%v is left of %v", q, all)
 	}
-	if q = Behind(q); q != nil {
+	if q = WithoutFirst(q); q != nil {
 		t.Errorf("%v is left", q)
 	}
 }

@@ -62,15 +62,15 @@ func (f *OpenFile) Signal(n *Node, fd, reason int, band Events) {
 	if f.Sig != 0 {
 		info = signal.Info{Signo: f.Sig, Code: reason, Band: int(band), FD: fd}
 	}
-	for _, p := range f.owners(n) {
+	for _, p := range f.signalOwners(n) {
 		if n.Kill(p, info) != 0 { // too many are queued: the plain one at least
 			n.Kill(p, signal.Info{Signo: int(unix.SIGIO), Code: signal.SIKernel})
 		}
 	}
 }
 
-// owners are the processes that F_SETOWN named and that are still there.
-func (f *OpenFile) owners(n *Node) []*Process {
+// signalOwners are the processes that F_SETOWN named and that are still there.
+func (f *OpenFile) signalOwners(n *Node) []*Process {
 	switch who := f.Owner; {
 	case who < 0:
 		return n.Group(-who)

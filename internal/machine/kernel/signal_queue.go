@@ -41,11 +41,11 @@ func (p *Process) SetAction(s int, a signal.Action) {
 		}
 		return
 	}
-	p.flush(signal.SetOf(s))
+	p.flushSignals(signal.SetOf(s))
 }
 
-// flush takes the signals of set out of all queues of the process.
-func (p *Process) flush(set signal.Set) {
+// flushSignals takes the signals of set out of all queues of the process.
+func (p *Process) flushSignals(set signal.Set) {
 	p.Pending = signal.Drop(p.Pending, set)
 	for _, t := range p.Threads {
 		t.Pending = signal.Drop(t.Pending, set)
@@ -58,7 +58,7 @@ func (n *Node) Kill(p *Process, info signal.Info) Errno {
 	if p.Dead || len(p.Threads) == 0 {
 		return 0
 	}
-	return p.send(p.Threads[0], &p.Pending, info, false)
+	return p.sendSignal(p.Threads[0], &p.Pending, info, false)
 }
 
 // SendProcess queues a signal for t's process, which t is asked first to take.
@@ -66,7 +66,7 @@ func (t *Thread) SendProcess(info signal.Info) Errno {
 	if t.State == Dead || t.Proc.Dead {
 		return t.Node().Kill(t.Proc, info)
 	}
-	return t.Proc.send(t, &t.Proc.Pending, info, false)
+	return t.Proc.sendSignal(t, &t.Proc.Pending, info, false)
 }
 
 // Send queues a signal for one thread.
@@ -74,21 +74,21 @@ func (t *Thread) Send(info signal.Info) Errno {
 	if t.State == Dead || t.Proc.Dead {
 		return 0
 	}
-	return t.Proc.send(t, &t.Pending, info, true)
+	return t.Proc.sendSignal(t, &t.Pending, info, true)
 }
 
-// send is Linux's __send_signal_locked: t decides whether the signal is
+// sendSignal is Linux's __send_signal_locked: t decides whether the signal is
 // ignored and is asked first to take it.
-func (p *Process) send(t *Thread, queue *[]signal.Info, info signal.Info, only bool) Errno {
+func (p *Process) sendSignal(t *Thread, queue *[]signal.Info, info signal.Info, only bool) Errno {
 	s := info.Signo
-	p.prepare(s)
+	p.cancelOpposite(s)
 	if p.Ignores(s) && !t.M.SigMask().Has(s) {
 		return 0
 	}
 	if s < signal.RTMin && signal.Pending(*queue).Has(s) {
 		return 0 // standard signals do not queue
 	}
-	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); (s >= signal.RTMin || info.Code < 0) && uint64(p.queued()) >= limit {
+	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); (s >= signal.RTMin || info.Code < 0) && uint64(p.countQueued()) >= limit {
 		switch {
 		case s >= signal.RTMin && info.Code != signal.SIUser:
 			return unix.EAGAIN
@@ -98,30 +98,30 @@ func (p *Process) send(t *Thread, queue *[]signal.Info, info signal.Info, only b
 		info = signal.Info{Signo: s, Code: signal.SIUser} // there is room for no more
 	}
 	*queue = append(*queue, info)
-	if p.complete(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {
+	if p.wakeTaker(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {
 		p.fatal = signal.Info{Signo: s}
 	}
 	p.Signals.Notify(In)
 	return 0
 }
 
-// prepare does what a signal does when it is sent, whatever its disposition:
+// cancelOpposite does what a signal does when it is sent, whatever its disposition:
 // stopping and continuing cancel each other.
-func (p *Process) prepare(s int) {
+func (p *Process) cancelOpposite(s int) {
 	switch {
 	case signal.Stops.Has(s):
-		p.flush(signal.SetOf(int(unix.SIGCONT)))
+		p.flushSignals(signal.SetOf(int(unix.SIGCONT)))
 	case s == int(unix.SIGCONT):
-		p.flush(signal.Stops)
+		p.flushSignals(signal.Stops)
 		p.Continue()
 	case s == int(unix.SIGKILL) && p.Stopped:
 		p.Stopped = false
-		p.resume()
+		p.resumeThreads()
 	}
 }
 
-// queued counts the signals pending in the process.
-func (p *Process) queued() int {
+// countQueued counts the signals pending in the process.
+func (p *Process) countQueued() int {
 	c := len(p.Pending)
 	for _, t := range p.Threads {
 		c += len(t.Pending)
@@ -129,9 +129,9 @@ func (p *Process) queued() int {
 	return c
 }
 
-// complete finds a thread for signal s and wakes it: t if it wants the signal,
+// wakeTaker finds a thread for signal s and wakes it: t if it wants the signal,
 // otherwise (unless it is for t only) the first that does. It is false when none wants it.
-func (p *Process) complete(t *Thread, s int, only bool) bool {
+func (p *Process) wakeTaker(t *Thread, s int, only bool) bool {
 	for _, x := range p.Threads {
 		x.seenMask = x.M.SigMask()
 	}
@@ -140,26 +140,26 @@ func (p *Process) complete(t *Thread, s int, only bool) bool {
 		takers = nil
 	}
 	for _, x := range append([]*Thread{t}, takers...) {
-		if !x.wants(s) {
+		if !x.canTake(s) {
 			continue
 		}
-		x.signalled()
+		x.endWaitForSignal()
 		return true
 	}
 	return false
 }
 
-// wants reports whether t can be asked to take s: a thread that already has a
+// canTake reports whether t can be asked to take s: a thread that already has a
 // signal to take is passed over, as in Linux.
-func (t *Thread) wants(s int) bool {
+func (t *Thread) canTake(s int) bool {
 	if t.State == Dead || t.seenMask.Has(s) && !signal.Unblockable.Has(s) {
 		return false
 	}
 	return s == int(unix.SIGKILL) || !t.Proc.Stopped && !t.sigPending
 }
 
-// signalled tells t that it has a signal to take, and ends its wait.
-func (t *Thread) signalled() {
+// endWaitForSignal tells t that it has a signal to take, and ends its wait.
+func (t *Thread) endWaitForSignal() {
 	t.sigPending = true
 	if t.Wait.Uninterruptible && !t.hasFatal() {
 		return
@@ -264,11 +264,11 @@ func (p *Process) ignoresStop(s int) bool {
 // TakeSignal takes a signal of set off the queues of t and its process, without
 // regard to masks (sigtimedwait, signalfd).
 func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
-	info, ok := take(&t.Pending, set)
+	info, ok := takeSignal(&t.Pending, set)
 	if !ok {
-		info, ok = take(&t.Proc.Pending, set)
+		info, ok = takeSignal(&t.Proc.Pending, set)
 	}
-	if ok && t.Proc.stale(&info) {
+	if ok && t.Proc.isStale(&info) {
 		return t.TakeSignal(set)
 	}
 	if ok {
@@ -281,8 +281,8 @@ func (t *Thread) TakeSignal(set signal.Set) (signal.Info, bool) {
 	return info, ok
 }
 
-// stale reports whether a package drops a signal that was taken.
-func (p *Process) stale(info *signal.Info) bool {
+// isStale reports whether a package drops a signal that was taken.
+func (p *Process) isStale(info *signal.Info) bool {
 	for i := range hooks {
 		if h := hooks[i].SignalStale; h != nil && h(p, info) {
 			return true
@@ -291,8 +291,8 @@ func (p *Process) stale(info *signal.Info) bool {
 	return false
 }
 
-// take removes the first queued of the signal of set that comes first.
-func take(q *[]signal.Info, set signal.Set) (signal.Info, bool) {
+// takeSignal removes the first queued of the signal of set that comes first.
+func takeSignal(q *[]signal.Info, set signal.Set) (signal.Info, bool) {
 	here := signal.Pending(*q) & set
 	if here == 0 {
 		return signal.Info{}, false
@@ -324,18 +324,18 @@ func (t *Thread) SetMask(m signal.Set) {
 		return
 	}
 	t.M.SetSigMask(m)
-	t.retarget(m &^ old)
+	t.askOthers(m &^ old)
 }
 
-// retarget asks the other threads to take the process's pending signals of set.
-func (t *Thread) retarget(set signal.Set) {
+// askOthers asks the other threads to take the process's pending signals of set.
+func (t *Thread) askOthers(set signal.Set) {
 	set &= signal.Pending(t.Proc.Pending)
 	for _, x := range t.Proc.Threads {
 		if x == t || x.sigPending || set == 0 {
 			continue
 		}
 		if free := set &^ x.M.SigMask(); free != 0 && !t.Proc.Stopped {
-			x.signalled()
+			x.endWaitForSignal()
 			set &^= free
 		}
 	}
@@ -365,24 +365,24 @@ func (p *Process) Continue() {
 		return
 	}
 	p.Stopped, p.StopReport, p.ContReport = false, 0, int(unix.SIGCONT)
-	p.resume()
+	p.resumeThreads()
 	p.tellParent(signal.CLDContinued, int(unix.SIGCONT))
 }
 
-// resume puts the threads that could run back into the run queue, which passed
+// resumeThreads puts the threads that could run back into the run queue, which passed
 // over them, and hands out the signals that came meanwhile.
-func (p *Process) resume() {
+func (p *Process) resumeThreads() {
 	for _, t := range p.Threads {
 		if t.State == Runnable && !p.Node.isReady(t) {
 			p.Node.MakeReady(t)
 		}
 	}
 	for _, i := range p.Pending {
-		p.complete(p.Threads[0], i.Signo, false)
+		p.wakeTaker(p.Threads[0], i.Signo, false)
 	}
 	for _, t := range p.Threads {
 		for _, i := range t.Pending {
-			p.complete(t, i.Signo, true)
+			p.wakeTaker(t, i.Signo, true)
 		}
 	}
 }

@@ -345,8 +345,8 @@ func (n *Node) MakeLate(t *Thread) {
 	n.late++
 }
 
-// Punctual: nobody is late any more.
-func (n *Node) Punctual() { n.late = 0 }
+// ForgetLate: nobody is late any more.
+func (n *Node) ForgetLate() { n.late = 0 }
 
 // isReady reports whether t is in the run queue.
 func (n *Node) isReady(t *Thread) bool { return slices.Contains(n.ready, t) }
@@ -358,19 +358,19 @@ func (n *Node) NextReady() *Thread {
 		t := n.ready[i]
 		switch {
 		case t.State != Runnable:
-			n.unready(i)
+			n.removeReady(i)
 		case t.Proc.Stopped:
 			i++
 		default:
-			n.unready(i)
+			n.removeReady(i)
 			return t
 		}
 	}
 	return nil
 }
 
-// unready takes the i-th out of the run queue.
-func (n *Node) unready(i int) {
+// removeReady takes the i-th out of the run queue.
+func (n *Node) removeReady(i int) {
 	if i >= len(n.ready)-n.late {
 		n.late--
 	}
@@ -378,7 +378,7 @@ func (n *Node) unready(i int) {
 }
 
 // TakeReady takes t, which is in the run queue, out of it.
-func (n *Node) TakeReady(t *Thread) { n.unready(slices.Index(n.ready, t)) }
+func (n *Node) TakeReady(t *Thread) { n.removeReady(slices.Index(n.ready, t)) }
 
 // Ready appends to all the threads that NextReady would find one after the other.
 func (n *Node) Ready(all []*Thread) []*Thread {

@@ -56,14 +56,14 @@ func (n *Node) AddTimer(when ariadne.Time, e Expirer) *Timer {
 	if th, ok := e.(*Thread); ok {
 		t.Silent, t.Housekeeping = th.keepsRuntimeAlive(), th.housekeeping()
 	}
-	heap.Push(n.timersLike(t), t)
+	heap.Push(n.heapOf(t), t)
 	return t
 }
 
 // StopTimer cancels t; it may have expired already.
 func (n *Node) StopTimer(t *Timer) {
 	if t.index >= 0 {
-		heap.Remove(n.timersLike(t), t.index)
+		heap.Remove(n.heapOf(t), t.index)
 	}
 }
 
@@ -74,8 +74,8 @@ func (n *Node) Timers() []*Timer {
 	})
 }
 
-// timersLike is the heap in which t is.
-func (n *Node) timersLike(t *Timer) *timerHeap {
+// heapOf is the heap in which t is.
+func (n *Node) heapOf(t *Timer) *timerHeap {
 	if t.Silent {
 		return &n.silent
 	}

@@ -55,12 +55,12 @@ func (p *Process) Wait(w WaitFor) (Change, Errno) {
 			continue // nothing else will come of it
 		}
 		any = true
-		ch, ok := c.change(w.Options)
+		ch, ok := c.nextChange(w.Options)
 		if !ok {
 			continue
 		}
 		if w.Options&unix.WNOWAIT == 0 {
-			c.report(ch)
+			c.markReported(ch)
 		}
 		return ch, 0
 	}
@@ -78,36 +78,36 @@ func (w WaitFor) selects(c *Process) bool {
 	return w.Options&WALL != 0 || clone == (w.Options&WCLONE != 0)
 }
 
-// change returns what there is to tell of c.
-func (c *Process) change(options int) (Change, bool) {
+// nextChange returns what there is to tell of c.
+func (c *Process) nextChange(options int) (Change, bool) {
 	switch {
 	case c.Dead:
-		return c.ending(), options&unix.WEXITED != 0
+		return c.exitChange(), options&unix.WEXITED != 0
 	case c.StopReport != 0 && options&unix.WSTOPPED != 0:
-		return c.changed(signal.CLDStopped, c.StopReport), true
+		return c.newChange(signal.CLDStopped, c.StopReport), true
 	case c.ContReport != 0 && options&unix.WCONTINUED != 0:
-		return c.changed(signal.CLDContinued, c.ContReport), true
+		return c.newChange(signal.CLDContinued, c.ContReport), true
 	}
 	return Change{}, false
 }
 
-// ending tells how c ended.
-func (c *Process) ending() Change {
+// exitChange tells how c ended.
+func (c *Process) exitChange() Change {
 	switch {
 	case c.ExitSignal == 0:
-		return c.changed(signal.CLDExited, c.ExitStatus&0xff)
+		return c.newChange(signal.CLDExited, c.ExitStatus&0xff)
 	case c.Core:
-		return c.changed(signal.CLDDumped, c.ExitSignal)
+		return c.newChange(signal.CLDDumped, c.ExitSignal)
 	}
-	return c.changed(signal.CLDKilled, c.ExitSignal)
+	return c.newChange(signal.CLDKilled, c.ExitSignal)
 }
 
-func (c *Process) changed(code, status int) Change {
+func (c *Process) newChange(code, status int) Change {
 	return Change{c.PID, c.Leader.Cred.UID.Real, code, status, c.CPU() + c.ChildCPUTime}
 }
 
-// report marks a change as told; a dead child goes away with it.
-func (c *Process) report(ch Change) {
+// markReported marks a change as told; a dead child goes away with it.
+func (c *Process) markReported(ch Change) {
 	switch ch.Code {
 	case signal.CLDStopped:
 		c.StopReport = 0
@@ -147,7 +147,7 @@ func (c *Process) notifyExit() {
 		send = 0 // clone(2) takes any number up to 255
 	}
 	if send != 0 {
-		e := c.ending()
+		e := c.exitChange()
 		p.Node.Kill(p, signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Leader.Cred.UID.Real, Status: e.Status})
 	}
 	if gone {

@@ -49,7 +49,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	n.watch.Begin()
 	defer n.watch.End()
 	n.home.clearArea()
-	n.k.Punctual()
+	n.k.ForgetLate()
 	if in.Kind != ariadne.Fire {
 		n.step.disturb()
 	}

@@ -231,7 +231,7 @@ func (n *Node) takeDown(o ariadne.Outage) {
 		n.endProcess(p, 0, int(unix.SIGKILL), false)
 	}
 	k.Exits, k.CommandsEnded = exits, ended // of a fault nobody dies
-	k.RunNoneAgain()
+	k.ForgetAgain()
 	n.polled, n.quiet = polling{}, quiet{}
 	n.step.down = o.Down
 	n.step.back, _ = n.end(o.For)

@@ -25,7 +25,7 @@ type record struct {
 }
 
 // records is made when all kinds of objects are known.
-var records = sync.OnceValue(kernel.Codec[record])
+var records = sync.OnceValue(kernel.NewCodec[record])
 
 // Encode returns the checkpoint as bytes, but for its processes.
 func (c *Checkpoint) Encode() ([]byte, error) {

@@ -97,7 +97,7 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	n.watch.Begin()
 	defer n.watch.End()
 	n.home.clearArea()
-	n.k.Punctual()
+	n.k.ForgetLate()
 	began := n.k.Now
 	if err := n.launch(i, *c); err != nil {
 		return h, &ariadne.SetupError{Err: fmt.Errorf("expose: %w", err)}

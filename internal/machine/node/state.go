@@ -28,7 +28,7 @@ type state struct {
 }
 
 // states copies the states of nodes. What it takes as it is does not change once made.
-var states = kernel.Copier[state](
+var states = kernel.NewCopier[state](
 	reflect.TypeFor[*filetree.State](),
 	reflect.TypeFor[sharedMemory](),
 	reflect.TypeFor[*diskView](),

@@ -70,7 +70,7 @@ func (n *Node) useProgram(th *thread, name, maps string) {
 		if !path.IsAbs(p) || unix.Stat(fmt.Sprintf("/proc/%d/root%s%s", th.tr.TID, up, p), &st) != nil {
 			continue
 		}
-		n.k.Use(kernel.UsedFile{Path: p, Key: inode.Key{Dev: st.Dev, Ino: st.Ino}, Use: ariadne.FileCode})
+		n.k.NoteUsed(kernel.UsedFile{Path: p, Key: inode.Key{Dev: st.Dev, Ino: st.Ino}, Use: ariadne.FileCode})
 	}
 	n.takeUsed()
 }

@@ -16,7 +16,7 @@ func (n *Node) tooHeavy() string {
 		return ""
 	}
 	files, texts := sys.FileBlocks(n.k)
-	most := kernel.Holds(n.k.MemTotal())
+	most := kernel.MemoryForObjects(n.k.MemTotal())
 	weight, log := n.k.Weight()+texts, n.k.Files.Log.Held()
 	n.watch.Weighed(most - max(weight, log))
 	if weight > most {

@@ -109,7 +109,7 @@ func openInstead(t *kernel.Thread, r *openRequest, x *kernel.Instead) kernel.Res
 	}
 	files.Copies[keyOf(&st)] = inode.Original{Path: x.Path, Key: h.Key()}
 	files.NoteMode(h.Key(), first.Mode)
-	t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
+	t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
 	notifyOpened(t, h, false)
 	return kernel.Ret(int64(fd))
 }

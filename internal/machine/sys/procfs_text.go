@@ -302,7 +302,7 @@ func smapsText(v *view) string {
 
 // locked is how much of a mapping is locked.
 func (v *view) locked(m mapping) uint64 {
-	return v.proc.MemLocks().Within(kernel.MemRange{Start: m.start, End: m.end})
+	return v.proc.MemLocks().LockedBytes(kernel.MemRange{Start: m.start, End: m.end})
 }
 
 func smapsRollupText(v *view) string {

@@ -45,7 +45,7 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 				return kernel.Fail(e)
 			}
 			*s = &kernel.DirStream{Entries: list}
-			t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileList})
+			t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileList})
 		}
 	}
 	if h != nil {

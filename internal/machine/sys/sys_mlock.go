@@ -60,7 +60,7 @@ func covered(r kernel.MemRange, mapped []kernel.MemRange) uint64 {
 
 func sumOf(l *kernel.MemLocks, mapped []kernel.MemRange) (n uint64) {
 	for _, m := range mapped {
-		n += l.Within(m)
+		n += l.LockedBytes(m)
 	}
 	return n
 }
@@ -72,7 +72,7 @@ func mlock(t *kernel.Thread, addr, length uint64) kernel.Result {
 	l, mapped := locks(t)
 	r, e := pagesOf(addr, length)
 	if e == 0 {
-		e = mayLock(t, sumOf(l, mapped)+r.End-r.Start-l.Within(r))
+		e = mayLock(t, sumOf(l, mapped)+r.End-r.Start-l.LockedBytes(r))
 	}
 	if e != 0 || r.Start == r.End {
 		return kernel.RetOr(0, e)
@@ -178,7 +178,7 @@ func moveLocked(t *kernel.Thread, a Args) kernel.Result {
 	if e1 != 0 || e2 != 0 {
 		return kernel.Native
 	}
-	n := l.Within(from)
+	n := l.LockedBytes(from)
 	if grows := to.End - (from.End - from.Start); n > 0 && int64(grows) > 0 && mayLock(t, sumOf(l, mapped)+grows) != 0 {
 		return kernel.Fail(unix.EAGAIN)
 	}

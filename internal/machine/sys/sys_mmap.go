@@ -63,11 +63,11 @@ func mayMap(t *kernel.Thread, a Args) kernel.Result {
 	}
 	h.Mapped = true
 	if h.First == nil {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Held: true})
+		t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Held: true})
 	}
 	// A file that memfd_create has made is the node's own, and has no path.
 	if a[2]&unix.PROT_EXEC != 0 && !strings.HasPrefix(h.Path, "/memfd:") {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
+		t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileCode})
 	}
 	// A writable shared mapping changes the file at times nobody sees; mprotect may
 	// make it writable later.

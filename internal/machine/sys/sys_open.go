@@ -118,7 +118,7 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	h := newHostFile(t, int(fd), &st)
 	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: statusFlags(int(r.how.Flags))}, r.has(unix.O_CLOEXEC))
 	if st.Mode&unix.S_IFMT == unix.S_IFREG && !r.has(unix.O_PATH) {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
+		t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileRead})
 	}
 	if !r.has(unix.O_PATH) {
 		notifyOpened(t, h, isNew && !r.has(unix.O_TMPFILE))
@@ -275,7 +275,7 @@ func copyLink(t *kernel.Thread, r *openRequest) bool {
 	if dir, e := pathStat(t, r.dirfd, parentOf(r.name), true); e == 0 {
 		files.Dirty[keyOf(&dir)] = true
 	}
-	t.Node().Use(kernel.UsedFile{Path: target, Key: keyOf(&host), Use: ariadne.FileRead})
+	t.Node().NoteUsed(kernel.UsedFile{Path: target, Key: keyOf(&host), Use: ariadne.FileRead})
 	return true
 }
 

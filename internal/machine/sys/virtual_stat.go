@@ -35,7 +35,7 @@ func statFD(t *kernel.Thread, fd uint64) (st unix.Stat_t, birth int64, e kernel.
 		st = *h.First
 	}
 	if st.Dev != t.Node().Files.Private && st.Mode&unix.S_IFMT == unix.S_IFREG {
-		t.Node().Use(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileStat})
+		t.Node().NoteUsed(kernel.UsedFile{Path: h.Path, Key: h.Key(), Use: ariadne.FileStat})
 	}
 	birth = show(t, &st, false)
 	switch {

@@ -39,7 +39,7 @@ type Set struct {
 	users   *users
 }
 
-var _ = kernel.Kind[*Set]()
+var _ = kernel.DeclareKind[*Set]()
 
 // users is how much the sets of each user watch. Linux counts so much memory for one watch.
 type users struct{ watches map[int]int }
@@ -65,7 +65,7 @@ type item struct {
 	queued bool // in ep.ready
 }
 
-var _ = kernel.Kind[*item]()
+var _ = kernel.DeclareKind[*item]()
 
 // New returns an empty set, which t makes.
 func New(t *kernel.Thread) *Set {

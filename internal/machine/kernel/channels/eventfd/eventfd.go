@@ -17,7 +17,7 @@ type File struct {
 	changed   kernel.Queue
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // Ready implements File.
 func (f *File) Ready() kernel.Events {

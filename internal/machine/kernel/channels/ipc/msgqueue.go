@@ -50,7 +50,7 @@ type msgReceiver struct {
 	got   Msg
 }
 
-var _ = kernel.Kind[*msgReceiver]()
+var _ = kernel.DeclareKind[*msgReceiver]()
 
 // MsgWant says which message msgrcv takes.
 type MsgWant struct {

@@ -67,7 +67,7 @@ type semWait struct {
 	block SemOp // the first of them that cannot be done
 }
 
-var _ = kernel.Kind[*semWait]()
+var _ = kernel.DeclareKind[*semWait]()
 
 func (s *SemSet) perm() *Perm { return &s.Perm }
 

@@ -65,7 +65,7 @@ type waiter struct {
 	msg   message
 }
 
-var _ = kernel.Kind[*waiter]()
+var _ = kernel.DeclareKind[*waiter]()
 
 // Notify says how mq_notify(3) tells of a message.
 type Notify struct {
@@ -93,7 +93,7 @@ type File struct {
 	pos   int
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // Open is mq_open(2). size is what mq_maxmsg and mq_msgsize are to be, or nil.
 func (s *Queues) Open(t *kernel.Thread, name string, flags int, mode uint32, size *[2]int64) (*File, kernel.Errno) {

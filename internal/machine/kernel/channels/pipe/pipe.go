@@ -75,7 +75,7 @@ type End struct {
 	writersSeen int  // writerOpens when this end was opened without a writer
 }
 
-var _ = kernel.Kind[*End]()
+var _ = kernel.DeclareKind[*End]()
 
 // end adds an open end and wakes those who wait in open for one of its kind.
 func (p *Pipe) end(reads, writes bool) *End {
@@ -187,7 +187,7 @@ func (e *End) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 		packet := s.packet
 		s.off, s.data = s.off+n, s.data[n:]
 		if whole {
-			p.bufs = kernel.Behind(p.bufs)
+			p.bufs = kernel.WithoutFirst(p.bufs)
 		}
 		if packet {
 			break
@@ -303,7 +303,7 @@ func (p *Pipe) Take(n int) {
 		k := min(n, len(s.data))
 		s.off, s.data = s.off+k, s.data[k:]
 		if n -= k; len(s.data) == 0 {
-			p.bufs = kernel.Behind(p.bufs)
+			p.bufs = kernel.WithoutFirst(p.bufs)
 		}
 	}
 	if wasFull && !p.full() {

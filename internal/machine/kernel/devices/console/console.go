@@ -37,7 +37,7 @@ type File struct {
 	changed kernel.Queue
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // NewInput returns a standard input with the given bytes; then comes the end of
 // file, or nothing ever when it stays open.

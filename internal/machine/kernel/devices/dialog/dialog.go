@@ -120,7 +120,7 @@ type File struct {
 	changed kernel.Queue
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // answer is what a read gives, once the event of a number has happened, if that is not 0.
 type answer struct {

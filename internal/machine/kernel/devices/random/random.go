@@ -11,7 +11,7 @@ import (
 // File is /dev/random and /dev/urandom.
 type File struct{ Minor int }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 func (*File) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*File) Changed() *kernel.Queue { return nil }

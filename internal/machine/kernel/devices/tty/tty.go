@@ -90,14 +90,14 @@ func Any(n *kernel.Node) bool { return len(ttys.Of(n).open) > 0 }
 // Master and Slave are the ends of a terminal. Each open of the slave makes one.
 type Master struct{ *Terminal }
 
-var _ = kernel.Kind[*Master]()
+var _ = kernel.DeclareKind[*Master]()
 
 type Slave struct {
 	*Terminal
 	path string
 }
 
-var _ = kernel.Kind[*Slave]()
+var _ = kernel.DeclareKind[*Slave]()
 
 // Open makes a terminal of a user and returns its master end.
 func Open(n *kernel.Node, owner int) *Master {

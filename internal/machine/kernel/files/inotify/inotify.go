@@ -54,7 +54,7 @@ type Instance struct {
 	changed  kernel.Queue
 }
 
-var _ = kernel.Kind[*Instance]()
+var _ = kernel.DeclareKind[*Instance]()
 
 type watch struct {
 	wd   int

@@ -21,7 +21,7 @@ type Attr struct {
 	Text
 }
 
-var _ = kernel.Kind[*Attr]()
+var _ = kernel.DeclareKind[*Attr]()
 
 func (*Attr) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Attr) Changed() *kernel.Queue { return nil }

@@ -16,7 +16,7 @@ type Dir struct {
 	Dir  *kernel.DirStream
 }
 
-var _ = kernel.Kind[*Dir]()
+var _ = kernel.DeclareKind[*Dir]()
 
 func (*Dir) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Dir) Changed() *kernel.Queue { return nil }

@@ -16,7 +16,7 @@ type Mem struct {
 	At   uint64 // where the next read or write begins
 }
 
-var _ = kernel.Kind[*Mem]()
+var _ = kernel.DeclareKind[*Mem]()
 
 func (*Mem) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Mem) Changed() *kernel.Queue { return nil }

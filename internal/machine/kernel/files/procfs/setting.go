@@ -12,7 +12,7 @@ type Setting struct {
 	Text
 }
 
-var _ = kernel.Kind[*Setting]()
+var _ = kernel.DeclareKind[*Setting]()
 
 func (*Setting) Ready() kernel.Events   { return kernel.In | kernel.Out | kernel.RdNorm | kernel.WrNorm }
 func (*Setting) Changed() *kernel.Queue { return nil }

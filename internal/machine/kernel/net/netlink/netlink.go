@@ -37,7 +37,7 @@ type Socket struct {
 	queue [][]byte
 }
 
-var _ = kernel.Kind[*Socket]()
+var _ = kernel.DeclareKind[*Socket]()
 
 // byPort are a node's sockets by nl_pid.
 var byPort = kernel.NewSlot[*kernel.Node, map[uint32]*Socket]()

@@ -126,7 +126,7 @@ type Socket struct {
 	until ariadne.Time
 }
 
-var _ = kernel.Kind[*Socket]()
+var _ = kernel.DeclareKind[*Socket]()
 
 // New returns a fresh socket.
 func New(n *kernel.Node, domain int) *Socket {
@@ -500,7 +500,7 @@ func (c *Socket) take(m *socket.InMsg) {
 	if m.Flags&unix.MSG_PEEK != 0 {
 		return
 	}
-	c.in = kernel.Rest(c.in, n)
+	c.in = kernel.WithoutPrefix(c.in, n)
 	c.consumed += n
 	c.account()
 	if c.consumed >= updateAfter && !c.gotFIN {

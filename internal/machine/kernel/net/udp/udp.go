@@ -47,7 +47,7 @@ type Socket struct {
 	source netip.Addr
 }
 
-var _ = kernel.Kind[*Socket]()
+var _ = kernel.DeclareKind[*Socket]()
 
 // datagram is one that waits to be received.
 type datagram struct {
@@ -510,7 +510,7 @@ func (u *Socket) Recv(_ *kernel.Thread, m *socket.InMsg) kernel.Errno {
 	if m.Flags&unix.MSG_PEEK == 0 {
 		u.size -= len(d.data) + skbOverhead
 		stackOf(u.Node).held -= len(d.data) + skbOverhead
-		u.queue = kernel.Behind(u.queue)
+		u.queue = kernel.WithoutFirst(u.queue)
 	}
 	return 0
 }

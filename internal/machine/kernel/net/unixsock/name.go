@@ -170,7 +170,7 @@ func askSocket(t *kernel.Thread, name string) {
 	} else {
 		name = t.Proc.Root + name
 	}
-	t.Node().Ask(name)
+	t.Node().NoteAsked(name)
 }
 
 // socketFile finds the socket file at a path, as the thread sees it; the thread

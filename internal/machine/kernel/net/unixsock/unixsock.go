@@ -43,7 +43,7 @@ type Socket struct {
 	waiting []*Socket
 }
 
-var _ = kernel.Kind[*Socket]()
+var _ = kernel.DeclareKind[*Socket]()
 
 // message is one send: a datagram, or some bytes of a stream.
 type message struct {
@@ -506,7 +506,7 @@ func (s *Socket) takeStream(m *socket.InMsg) {
 		case peek:
 			i++
 		case n < len(msg.data):
-			msg.data = kernel.Rest(msg.data, n)
+			msg.data = kernel.WithoutPrefix(msg.data, n)
 		default:
 			s.pop()
 		}
@@ -551,7 +551,7 @@ func (s *Socket) takeRights(msg *message) (rights []socket.Right) {
 // pop takes the first message off, which gives its sender room.
 func (s *Socket) pop() {
 	msg := s.queue[0]
-	s.queue = kernel.Behind(s.queue)
+	s.queue = kernel.WithoutFirst(s.queue)
 	x := msg.from
 	x.charged -= msg.charge
 	if x.writable() {

@@ -49,7 +49,7 @@ type waiter struct {
 	piAddr   uint64
 }
 
-var _ = kernel.Kind[*waiter]()
+var _ = kernel.DeclareKind[*waiter]()
 
 // Table are the node's futex queues. A queue is in order of arrival, which is
 // the order of wake-ups: all threads have the same priority here.

@@ -21,7 +21,7 @@ type File struct {
 	proc *kernel.Process
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // New returns a descriptor's file for the signals of mask.
 func New(p *kernel.Process, mask signal.Set) *File {

@@ -35,7 +35,7 @@ type Timer struct {
 	cpu   *kernel.CPUTimer // likewise, with Of
 }
 
-var _ = kernel.Kind[*Timer]()
+var _ = kernel.DeclareKind[*Timer]()
 
 // Real, Virtual and Prof are setitimer's timers, with the
 // signals they send.

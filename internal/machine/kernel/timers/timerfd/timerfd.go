@@ -29,7 +29,7 @@ type File struct {
 	cancels, cancelled bool
 }
 
-var _ = kernel.Kind[*File]()
+var _ = kernel.DeclareKind[*File]()
 
 // real are the timers of a node that were set to a time of CLOCK_REALTIME, in this order.
 var real = kernel.NewSlot[*kernel.Node, []*File]()
