@@ -137,7 +137,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO}:        {kind: optBool, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVHOPLIMIT}:       {kind: optBool, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_RECVTCLASS}:         {kind: optBool, inet6: true},
-	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:     {kind: optInt, dflt: 1, inet6: true, low: -1, high: 255, fit: fitMulticastTTL},
+	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS}:     {kind: optInt, dflt: 1, inet6: true, fit: fitMulticastHops},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_LOOP}:     {kind: optFlag, dflt: 1, inet6: true},
 	{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF}:       {kind: optInt, inet6: true},
 	{unix.IPPROTO_IPV6, IPv6MulticastAll}:             {kind: optBool, dflt: 1, inet6: true},
@@ -339,6 +339,17 @@ func fitMulticastTTL(s *Sock, v int) (int, kernel.Errno) {
 	return v, 0
 }
 
+// fitMulticastHops: TCP does not have the option.
+func fitMulticastHops(s *Sock, v int) (int, kernel.Errno) {
+	if s.Type == unix.SOCK_STREAM {
+		return 0, unix.ENOPROTOOPT
+	}
+	if v < -1 || v > 255 {
+		return 0, unix.EINVAL
+	}
+	return fitMulticastTTL(s, v)
+}
+
 // fitLinger2: 0 is the default, and nobody waits longer than two minutes.
 func fitLinger2(_ *Sock, v int) (int, kernel.Errno) {
 	switch {
@@ -358,13 +369,13 @@ func fitSegment(_ *Sock, v int) (int, kernel.Errno) {
 	return v, 0
 }
 
-// fitDeferAccept: the time in which so many SYNs would be sent again.
+// fitDeferAccept: the time in which so many SYNs would be sent again, which are 255 at most.
 func fitDeferAccept(_ *Sock, v int) (int, kernel.Errno) {
 	if v <= 0 {
 		return 0, 0
 	}
 	timeout, period := 1, 1
-	for v > period {
+	for sent := 1; v > period && sent < math.MaxUint8; sent++ {
 		timeout = min(2*timeout, 120)
 		period += timeout
 	}
@@ -389,7 +400,7 @@ func (s *Sock) KeptOption(level, name int) ([]byte, bool) {
 	return v, ok
 }
 
-// inherit takes over the options of a listener, as an accepted socket does.
+// Inherit takes over the options of a listener, as an accepted socket does.
 func (s *Sock) Inherit(from *Sock) {
 	s.opts, s.others = slices.Clone(from.opts), maps.Clone(from.others)
 	s.RecvTimeout, s.SendTimeout = from.RecvTimeout, from.SendTimeout
