@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/testing/ended"
 	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
@@ -52,23 +53,13 @@ func TestChildrenEnd(t *testing.T) {
 			defer syscall.Kill(last, syscall.SIGKILL)
 			pids = pids[:1]
 		}
-		for _, pid := range pids {
-			if !ends(pid) {
-				t.Errorf("%v: process %s goes on", sig, pid)
+		for _, text := range pids {
+			pid, err := strconv.Atoi(text)
+			if err != nil || !ended.Within(pid, 10*time.Second) {
+				t.Errorf("%v: process %s goes on", sig, text)
 			}
 		}
 	}
-}
-
-// ends waits a while for a process to be gone, or dead.
-func ends(pid string) bool {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		stat, err := os.ReadFile("/proc/" + pid + "/stat")
-		if err != nil || strings.Contains(string(stat), ") Z ") {
-			return true
-		}
-	}
-	return false
 }
 
 func TestCommand(t *testing.T) {

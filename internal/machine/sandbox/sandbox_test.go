@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/testing/ended"
 
 	"golang.org/x/sys/unix"
 )
@@ -292,7 +293,7 @@ func TestMain(m *testing.M) {
 		unix.PtraceSetOptions(pid, options)
 		unix.PtraceCont(pid, 0)
 	}
-	time.Sleep(time.Minute) // it is killed before that
+	unix.Pause() // until it is killed
 }
 
 // TestNothingLeft: when Ariadne is killed, its processes and mounts are gone.
@@ -313,7 +314,7 @@ func TestNothingLeft(t *testing.T) {
 		skipWithoutNamespaces(t, errors.New(line))
 		t.Fatal(line)
 	}
-	if !gone(pid) {
+	if !ended.Within(pid, 10*time.Second) {
 		t.Errorf("process %d is still there", pid)
 	}
 	after, err := os.ReadFile("/proc/self/mounts")
@@ -346,17 +347,6 @@ func TestOrdinaryUser(t *testing.T) {
 	if bytes.Contains(out, []byte("SKIP")) {
 		t.Skipf("some skip as an ordinary user:\n%s", out)
 	}
-}
-
-// gone waits for a process to be dead, reaped by its new parent or not.
-func gone(pid int) bool {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-		if err != nil || bytes.Contains(b, []byte(") Z ")) {
-			return true
-		}
-	}
-	return false
 }
 
 func BenchmarkStart(b *testing.B) {

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/system/checker"
+	"github.com/ariadne-mc/ariadne/internal/testing/ended"
 
 	"golang.org/x/sys/unix"
 )
@@ -146,15 +148,9 @@ func TestCheckersEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, pid := range strings.Fields(string(text)) {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-			stat, err := os.ReadFile("/proc/" + pid + "/stat")
-			// not yet reaped by who adopted it
-			if err != nil || strings.Contains(string(stat), ") Z ") {
-				break
-			}
-			if time.Now().After(end) {
-				t.Fatalf("process %s runs on", pid)
-			}
+		number, err := strconv.Atoi(pid)
+		if err != nil || !ended.Within(number, 10*time.Second) {
+			t.Fatalf("process %s runs on: %v", pid, err)
 		}
 	}
 }
