@@ -34,7 +34,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "ariadne:", err)
 		os.Exit(statusUsage)
 	}
-	a := &app{out: os.Stdout, err: os.Stderr}
+	a := &app{out: os.Stdout, err: toTerminal(os.Stderr)}
 	status := a.main(os.Args[1:])
 	if err := stop(); err != nil {
 		fmt.Fprintln(os.Stderr, "ariadne:", err)
@@ -159,8 +159,8 @@ func isTerminal(w io.Writer) bool {
 
 // fileOf returns the file that w writes to, if it does.
 func fileOf(w io.Writer) (*os.File, bool) {
-	if o, ok := w.(*output); ok {
-		w = o.Unwrap()
+	for inner, ok := w.(interface{ Unwrap() io.Writer }); ok; inner, ok = w.(interface{ Unwrap() io.Writer }) {
+		w = inner.Unwrap()
 	}
 	f, ok := w.(*os.File)
 	return f, ok
