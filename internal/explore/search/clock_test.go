@@ -34,6 +34,29 @@ func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	c.Log("%s: phase %c, read at %d", m.Data, 'a'+passed, c.Now())
 }
 
+// holder answers requests while a lease holds. It looks at the clock to see whether it does, and
+// once more for its answer.
+type holder struct{ ends ariadne.Time }
+
+func (*holder) Watches() {}
+
+func (*holder) Start(c *worldtest.Ctx)                        { c.SetTimer(6 * time.Millisecond) }
+func (h *holder) Fire(c *worldtest.Ctx)                       { h.look(c, "timer") }
+func (h *holder) Receive(c *worldtest.Ctx, m ariadne.Message) { h.look(c, string(m.Data)) }
+
+func (h *holder) look(c *worldtest.Ctx, of string) {
+	c.Output().ReadClock = true
+	if c.Now() >= h.ends {
+		c.Log("%s: refused", of)
+		return
+	}
+	if c.Now() >= h.ends {
+		c.Log("%s: held no more", of)
+		return
+	}
+	c.Log("%s: held", of)
+}
+
 // requester sends requests, the last of them by a timer.
 type requester struct {
 	name     string
@@ -57,10 +80,14 @@ type clocked struct {
 	small
 	turns      []ariadne.Time
 	requesters []requester
+	holds      ariadne.Time // until when a holder's lease holds; 0: there is a leaser instead
 }
 
 func (s *clocked) newPrograms() []worldtest.Program {
 	all := []worldtest.Program{&leaser{turns: s.turns}}
+	if s.holds > 0 {
+		all[0] = &holder{s.holds}
+	}
 	for _, a := range s.requesters {
 		all = append(all, &a)
 	}
@@ -104,6 +131,9 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 		said := ""
 		for _, e := range events {
 			step, err := w.ApplyEvent(e)
+			if err != nil && e.Varied.Variation() != "" && strings.Contains(err.Error(), "it is up") {
+				return true // it did not read the clock as often
+			}
 			if err != nil {
 				panic(err)
 			}
@@ -117,8 +147,9 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 		}
 		seen[key] = true
 		next := w.System.Enabled(&state, nil)
+		next = append(next, s.paused(w.System, &state, next)...)
 		for i := range next {
-			if e := &next[i]; e.Kind == ariadne.ActDeliver {
+			if e := &next[i]; s.window > 0 && e.Kind == ariadne.ActDeliver {
 				for at := e.At - e.At%1_000_000; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1_000_000 {
 					if l, ok := w.System.LaterDelivery(&state, e, at); ok {
 						next = append(next, l)
@@ -140,6 +171,31 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	return all, ok
 }
 
+// paused are the events by which a holder is paused at its first read of the clock in a step, or
+// its second.
+func (s *clocked) paused(y *world.System, state *world.State, events []world.Event) (all []world.Event) {
+	if s.holds == 0 {
+		return nil
+	}
+	for _, e := range events {
+		if e.Node != 0 || e.Kind != ariadne.ActDeliver && e.Kind != ariadne.ActFire {
+			continue
+		}
+		for read := 1; read <= 2; read++ {
+			for _, o := range s.outagesOf(0) {
+				v, err := e.VariedAs(ariadne.Variation(fmt.Sprintf("%s@1/clock#%d", ariadne.Alternative(o), read)))
+				if err != nil {
+					panic(err)
+				}
+				if y.Allows(state, &v) {
+					all = append(all, v)
+				}
+			}
+		}
+	}
+	return all
+}
+
 // saidOf is what a step has said, without the times in it.
 func saidOf(o *ariadne.Output) (said string) {
 	for _, l := range o.Logs {
@@ -151,8 +207,10 @@ func saidOf(o *ariadne.Output) (said string) {
 
 func (s *clocked) newAutomata() []ariadne.Automaton {
 	all := worldtest.Automata(s.newPrograms()...)
-	for _, a := range all {
-		a.(*worldtest.Automaton).Instant = true
+	for i, a := range all {
+		a := a.(*worldtest.Automaton)
+		a.Instant, a.Grid = true, s.rules.Grid
+		a.Outages = s.outagesOf(ariadne.NodeID(i))
 	}
 	return all
 }
@@ -190,6 +248,49 @@ func TestTurnsOfClocksAgreeWithBruteForce(t *testing.T) {
 	})
 	if turned < 10 {
 		t.Errorf("a message was late in %d systems only", turned)
+	}
+}
+
+// TestPausesAtReadsAgreeWithBruteForce: where a program is paused between two reads of the clock in
+// one step, or before the first, searches come to each outcome that there is, and to no other. The
+// answer that is given although the lease is over comes of such a pause alone.
+func TestPausesAtReadsAgreeWithBruteForce(t *testing.T) {
+	between := 0
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawClocked(t)
+		s.turns, s.window, s.holds = nil, 0, ariadne.Time(rapid.IntRange(2, 12).Draw(t, "holds"))*1e6+5e5
+		s.rules.Delays = min(s.rules.Delays, 1)
+		s.rules.Grid = 1e6
+		s.rules.Faults[world.Pause] = uint8(rapid.IntRange(1, 2).Draw(t, "pauses"))
+		lengths := [][]time.Duration{{2e6}, {9e6}, {1e6, 6e6}}[rapid.IntRange(0, 2).Draw(t, "lengths")]
+		s.rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Paused, []ariadne.NodeID{0}, lengths...)}
+		want, ok := s.outcomes()
+		if !ok {
+			t.SkipNow()
+		}
+		all := brute(t, s.small)
+		if got := outcomesOf(all); !maps.Equal(got, want) {
+			t.Fatalf("outcomes\n%q, want\n%q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+		}
+		for said := range want {
+			if strings.Contains(said, "no more") {
+				between++
+			}
+		}
+		for name := range divisible() {
+			for _, workers := range []int{1, 2} {
+				got := s.together(t, divisible()[name].Divide(workers), nil)
+				if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
+					t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
+				}
+				if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
+					t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
+				}
+			}
+		}
+	})
+	if between == 0 {
+		t.Error("no lease was over between two reads")
 	}
 }
 

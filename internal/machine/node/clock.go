@@ -97,7 +97,7 @@ func (n *Node) lendClock(th *thread) {
 	if left := th.k.CPULeft(); left < limit-n.k.Now {
 		limit, room = n.k.Now+left, 0
 	}
-	if n.reads != nil {
+	if n.stopsAtReads() {
 		limit, room = 0, 0 // each read makes a call
 	}
 	n.step.lent = room

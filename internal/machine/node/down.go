@@ -84,6 +84,9 @@ func (n *Node) goesDownBefore(th *thread) bool {
 	if th.k.Call.Passed || n.cfg.Faults.Within == nil && !n.cfg.Faults.Kill.May || n.step.down == ariadne.Paused {
 		return false
 	}
+	if n.pausesAtRead(th) {
+		return false
+	}
 	on, sight := sys.Visible(th.k)
 	var alternatives []string
 	if sight.Has(sys.SeenAfterCrash | sys.SeenWhenOff) {
@@ -111,6 +114,32 @@ func (n *Node) goesDownBefore(th *thread) bool {
 		th.used = max(th.used, slice)
 	}
 	return false
+}
+
+// placesAtReads is how many reads of the clock are places in a step, at most.
+const placesAtReads = 16
+
+// pausesAtRead enters a read of the clock at whose entry th stands as a place of the step, if the
+// node may be paused there, and reports whether it is. The read, and all later ones, then see the
+// time behind the pause.
+func (n *Node) pausesAtRead(th *thread) bool {
+	if !n.cfg.Faults.PausesAtReads || !sys.Of(th.k.Call.NR).ReadsClock || n.step.readPlaces == placesAtReads || dialog.Spared(n.k) {
+		return false
+	}
+	pauses := n.possibleNow(n.among(func(f ariadne.NodeFault) bool { return ariadne.OutageOf(f).Down == ariadne.Paused }))
+	if len(pauses) == 0 {
+		return false
+	}
+	n.step.readPlaces++
+	taken := n.step.course.At(th.k.TID, "clock", "", pauses)
+	if taken == "" {
+		return false
+	}
+	n.applyAlternative(taken)
+	if n.k.HasReady() {
+		th.used = max(th.used, slice)
+	}
+	return true
 }
 
 // outagesAt are the faults of the whole node that may happen before a call, as alternatives: those

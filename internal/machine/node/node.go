@@ -95,6 +95,9 @@ type step struct {
 	fate
 
 	course ariadne.Course
+	// readPlaces is how many reads of the clock were places.
+	readPlaces int
+
 	stream stream
 	trace  []ariadne.CallRecord
 	memory memoryHash

@@ -83,6 +83,7 @@ func faults(s *spec.Spec, id ariadne.NodeID) (f config.Faults) {
 	f.Late = s.ThreadsLate(id)
 	f.Stall = config.Stall{For: s.Stalls(id), Paths: s.Stall.Paths}
 	f.Within, f.Falls = s.Within(id), s.Falls(id)
+	f.PausesAtReads = s.PausesAtReads(id)
 	f.LosesPower = s.LosesPower(id)
 	f.Power = config.Power{Model: s.Power.Model, Images: s.Power.Images, Alone: s.Power.Alone}
 	f.Kill = config.Kill{May: s.Kills(id), Programs: s.Kill.Programs, Between: s.Kill.Between, Restart: s.Kill.Restart}

@@ -15,6 +15,7 @@ type Outage struct {
 	Nodes   []ariadne.NodeID // nil: all but clients
 	For     []time.Duration  // for how long, or ariadne.Ever; nil: DefaultOutages
 	Between bool             // only between two steps of the node, not within one
+	Reads   bool             // of a pause: also where a program reads the clock
 	// Together are the groups of nodes that may also go down at one blow. All: each set of two and
 	// more of those that may go down alone.
 	Together [][]ariadne.NodeID
@@ -105,6 +106,12 @@ func (s *Spec) Falls(id ariadne.NodeID) bool {
 	return false
 }
 
+// PausesAtReads reports whether a node may be paused where a program of it reads the clock.
+func (s *Spec) PausesAtReads(id ariadne.NodeID) bool {
+	o := &s.Outages[ariadne.Paused]
+	return s.Faults[world.Pause] > 0 && o.Reads && slices.Contains(s.servers(o.Nodes), id)
+}
+
 // outageRow is the row of a kind of fault that takes nodes down, or pauses them.
 func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, fields []field[outageText]) {
 	faultRow(k, fault{
@@ -129,7 +136,7 @@ func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, field
 func init() {
 	outageRow(world.Crash, ariadne.Crashed, "outage", outageFields)
 	outageRow(world.Stop, ariadne.Stopped, "outage", outageFields)
-	outageRow(world.Pause, ariadne.Paused, "", pauseFields)
+	outageRow(world.Pause, ariadne.Paused, "", append(slices.Clone(pauseFields), readsField))
 }
 
 // outageText is an Outage as written.
@@ -141,6 +148,7 @@ type outageText struct {
 	together [][]text
 	all      bool
 	allLine  int
+	reads    bool
 }
 
 // outageFields are those of crashes and stops: of a pause, and which nodes go down together.
@@ -155,14 +163,20 @@ var pauseFields = []field[outageText]{
 	afterField[outageText](),
 }
 
+// readsField is of a pause.
+var readsField = flagField("reads", "Also within a step, where a program reads the clock: that read and all later ones see the time behind the pause. So a program that has found a lease valid, and reads the clock once more, may find that it is over. Only the first 16 reads of a step. Each read then takes Ariadne as long as a system call. Default false.", func(o *outageText) *bool { return &o.reads })
+
 // setOutage reads which nodes a kind of fault takes down.
 func setOutage(k ariadne.ActionKind, down ariadne.Down, fields []field[outageText]) setter {
 	return func(r *reader, s *specText, v *yaml.Node) {
 		w := outageText{power: DefaultPower}
 		readBudget(r, s, k, fields, &w, v)
-		o := Outage{Between: w.between, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
+		o := Outage{Between: w.between, Reads: w.reads, For: r.lengths(world.KindOf(k).Name, w.For), All: w.all}
 		if i := slices.Index(o.For, ariadne.Ever); i >= 0 && k == world.Pause {
 			r.fail(w.For[i].line, "faults: pause: for: a pause cannot last for ever: use the fault stop")
+		}
+		if w.reads && w.between {
+			r.fail(v.Line, "faults: pause: reads are within steps: leave out between, or reads")
 		}
 		s.Outages[down], s.outages[down] = o, w
 		if k == world.Power {

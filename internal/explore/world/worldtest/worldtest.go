@@ -404,8 +404,28 @@ func (c *Ctx) possibleFaults() (all []string) {
 // ID is the node's own.
 func (c *Ctx) ID() ariadne.NodeID { return c.a.ID }
 
-// Now is the node's clock.
-func (c *Ctx) Now() ariadne.Time { return c.a.clock }
+// Now is the node's clock. Where the program is a Watcher the node may be paused before.
+func (c *Ctx) Now() ariadne.Time {
+	if _, ok := c.a.Program.(Watcher); !ok || c.killed || c.a.spared || c.out.Down != ariadne.Up {
+		return c.a.clock
+	}
+	var pauses []string
+	for _, o := range c.a.Outages {
+		if o.Down == ariadne.Paused {
+			pauses = append(pauses, ariadne.Alternative(o))
+		}
+	}
+	if pauses == nil {
+		return c.a.clock
+	}
+	if taken := c.course.At(1, "clock", "", pauses); taken != "" {
+		c.pause(ariadne.OutageIn(taken))
+	}
+	return c.a.clock
+}
+
+// Watcher is a Program that may be paused where it reads the clock.
+type Watcher interface{ Watches() }
 
 // Send sends text on a connection to another node.
 func (c *Ctx) Send(to ariadne.NodeID, text string) { c.send(ariadne.TCP, to, text) }

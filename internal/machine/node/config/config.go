@@ -115,11 +115,13 @@ type Faults struct {
 	Stall Stall // syncs that take time
 	// Within are the faults that may hit the machine within a step, in the order of its
 	// alternatives.
-	Within     []ariadne.NodeFault
-	Falls      bool // it may go down or be paused, within a step or between two
-	LosesPower bool
-	Power      Power
-	Kill       Kill
+	Within []ariadne.NodeFault
+	// PausesAtReads: it may also be paused where a program reads the clock.
+	PausesAtReads bool
+	Falls         bool // it may go down or be paused, within a step or between two
+	LosesPower    bool
+	Power         Power
+	Kill          Kill
 	// Parted: the network may be parted, or others go down, so it tells how long its connections
 	// let nothing get through.
 	Parted bool
