@@ -43,6 +43,11 @@ type pace struct {
 // spendTime lets th use up d of the node's time.
 func (n *Node) spendTime(th *thread, d ariadne.Time) {
 	th.k.CPUTime += d
+	n.passTime(th, d)
+}
+
+// passTime lets time pass while th is in a step, of which th uses none up.
+func (n *Node) passTime(th *thread, d ariadne.Time) {
 	now := n.k.Now + d
 	if t := n.k.NextTimer(false); t != nil && now >= t.When && n.room(t) > 0 {
 		n.step.stood++

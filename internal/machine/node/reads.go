@@ -57,7 +57,7 @@ func (n *Node) noteRead(th *thread) {
 	}
 	r.all = append(r.all, n.linesOf(th))
 	if len(r.all) == r.jump {
-		n.spendTime(th, r.by)
+		n.passTime(th, r.by)
 	}
 }
 
