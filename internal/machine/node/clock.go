@@ -110,6 +110,9 @@ func (n *Node) lendClock(th *thread) {
 	n.home.clock.SetLimit(uint64(limit), room)
 }
 
+// stopsAtReads reports whether each read of the clock makes a call.
+func (n *Node) stopsAtReads() bool { return n.reads != nil || n.cfg.Faults.PausesAtReads }
+
 // resetReads begins again to count clock reads.
 func (n *Node) resetReads() {
 	n.home.clock.ResetReads()

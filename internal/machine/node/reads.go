@@ -38,9 +38,6 @@ func (n *Node) NoteClockReads(jump int, by ariadne.Time) {
 // ClockReads are the reads that it has noted, in order: of each the functions that led to it.
 func (n *Node) ClockReads() [][]ariadne.CodeLine { return n.reads.all }
 
-// stopsAtReads reports whether each read of the clock makes a call.
-func (n *Node) stopsAtReads() bool { return n.reads != nil || n.cfg.Faults.PausesAtReads }
-
 // callCost is what the call takes at whose entry a thread stands.
 func (n *Node) callCost() ariadne.Time {
 	if n.stopsAtReads() && n.home.clock.Asked() {
