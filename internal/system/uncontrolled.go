@@ -1,6 +1,7 @@
 package system
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -66,23 +67,36 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 	for _, c := range def.Programs() {
 		commands = append(commands, c.Args[0])
 	}
-	for _, path := range y.ran.of(id, commands) {
+	for _, file := range y.ran.of(id, commands) {
 		// What cannot be read explains nothing.
-		found, err := insn.Scan(hostPath(y.Spec, path))
-		if err != nil || len(found.Uncontrolled) == 0 || found.CPUID && tracee.CanTrapCPUID() {
+		found, err := insn.Scan(hostPath(y.Spec, file))
+		if err != nil {
 			continue
 		}
+		if found.CPUID && tracee.CanTrapCPUID() {
+			found.Uncontrolled = nil
+		}
+		if can, err := tracee.CanTrapTSC(); err != nil || can || isLoader(file) {
+			found.Clock = nil
+		}
 		var places []string
-		for _, p := range found.Uncontrolled {
+		for _, p := range append(found.Uncontrolled, found.Clock...) {
 			places = append(places, p.String())
 		}
-		lines = append(lines, path+": "+strings.Join(places, ", "))
+		if len(places) == 0 {
+			continue
+		}
+		lines = append(lines, file+": "+strings.Join(places, ", "))
 	}
 	if len(lines) == 0 {
 		return ""
 	}
 	return "\n" + Listed("node "+def.Name+" runs code with instructions that Ariadne cannot control (docs/internals/limits.md)", lines)
 }
+
+// isLoader reports whether a file is the dynamic loader, which reads the time stamp counter for
+// statistics that nobody sees unless he asks (LD_DEBUG).
+func isLoader(file string) bool { return strings.HasPrefix(path.Base(file), "ld-linux") }
 
 // UncontrolledBy is Uncontrolled of the node of that name, or of all when there is none:
 // a replay may leave its trace where no node has done anything.

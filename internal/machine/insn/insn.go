@@ -21,13 +21,15 @@ import (
 type Found struct {
 	// Uncontrolled are the first of each kind, in the order of their names.
 	Uncontrolled []Place
+	// Clock are the first that read the time stamp counter, which most machines can trap.
+	Clock []Place
 	// CPUID: it asks the processor what there is (the instruction cpuid).
 	CPUID bool
 }
 
 // Place is an instruction with where it is.
 type Place struct {
-	Name   string // rdrand, rdseed, rdpid
+	Name   string // rdrand, rdseed, rdpid; rdtsc, rdtscp
 	Symbol string // the function around it, or ""
 	Offset uint64 // in the function, or else the address as the file has it
 }
@@ -62,7 +64,7 @@ func Scan(path string) (Found, error) {
 		found.scan(p)
 	}
 	slices.SortFunc(found.Uncontrolled, func(a, b Place) int { return cmp.Compare(a.Name, b.Name) })
-	if len(found.Uncontrolled) > 0 {
+	if len(found.Uncontrolled)+len(found.Clock) > 0 {
 		found.name(f)
 	}
 	return found, nil
@@ -103,7 +105,11 @@ func code(f *elf.File) (parts []part, err error) {
 	return parts, nil
 }
 
-const cpuid = "cpuid"
+const (
+	cpuid  = "cpuid"
+	rdtsc  = "rdtsc"
+	rdtscp = "rdtscp"
+)
 
 // scan notes the first instruction of each kind. The bytes of one are also found inside
 // of others, so each place where they are is disassembled.
@@ -120,8 +126,12 @@ func (f *Found) scan(p part) {
 		case name == cpuid:
 			f.CPUID = begin(p.bytes, i) >= 0
 		default:
+			list := &f.Uncontrolled
+			if name == rdtsc || name == rdtscp {
+				list = &f.Clock
+			}
 			if at := begin(p.bytes, i); at >= 0 {
-				f.Uncontrolled = append(f.Uncontrolled, Place{Name: name, Offset: p.at + uint64(at)})
+				*list = append(*list, Place{Name: name, Offset: p.at + uint64(at)})
 			}
 		}
 	}
@@ -131,7 +141,8 @@ func (f *Found) has(name string) bool {
 	if name == cpuid {
 		return f.CPUID
 	}
-	return slices.ContainsFunc(f.Uncontrolled, func(p Place) bool { return p.Name == name })
+	is := func(p Place) bool { return p.Name == name }
+	return slices.ContainsFunc(f.Uncontrolled, is) || slices.ContainsFunc(f.Clock, is)
 }
 
 // maxPrefixes is how many prefixes compilers and people put before these instructions.
@@ -143,8 +154,13 @@ func opcode(b []byte, i int) string {
 	if len(b) < i+2 {
 		return ""
 	}
-	if b[i+1] == 0xa2 {
+	switch {
+	case b[i+1] == 0xa2:
 		return cpuid
+	case b[i+1] == 0x31:
+		return rdtsc
+	case b[i+1] == 0x01 && len(b) > i+2 && b[i+2] == 0xf9:
+		return rdtscp
 	}
 	if b[i+1] != 0xc7 || len(b) < i+3 || b[i+2] < 0xf0 { // the operand is a register
 		return ""
@@ -256,12 +272,14 @@ func vector(b []byte) int {
 func (f *Found) name(file *elf.File) {
 	symbols, _ := file.Symbols() // without them there are addresses
 	dynamic, _ := file.DynamicSymbols()
-	for i := range f.Uncontrolled {
-		p := &f.Uncontrolled[i]
-		for _, s := range append(symbols, dynamic...) {
-			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value <= p.Offset && p.Offset < s.Value+s.Size {
-				p.Symbol, p.Offset = s.Name, p.Offset-s.Value
-				break
+	for _, list := range [][]Place{f.Uncontrolled, f.Clock} {
+		for i := range list {
+			p := &list[i]
+			for _, s := range append(symbols, dynamic...) {
+				if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value <= p.Offset && p.Offset < s.Value+s.Size {
+					p.Symbol, p.Offset = s.Name, p.Offset-s.Value
+					break
+				}
 			}
 		}
 	}

@@ -23,6 +23,10 @@ func TestScan(t *testing.T) {
 		{"rdseed edx", []byte{0x0f, 0xc7, 0xfa}, "rdseed at 0x1028", false},
 		{"rdpid rdx", []byte{0xf3, 0x0f, 0xc7, 0xfa}, "rdpid at 0x1028", false},
 		{"pause, rdseed edx", []byte{0xf3, 0x90, 0x0f, 0xc7, 0xfa}, "rdseed at 0x102a", false},
+		{"rdtsc", []byte{0x0f, 0x31}, "rdtsc at 0x1028", false},
+		{"rdtscp", []byte{0x0f, 0x01, 0xf9}, "rdtscp at 0x1028", false},
+		{"sgdt (rdi)", []byte{0x0f, 0x01, 0x07}, "", false},
+		{"mov eax, imm", []byte{0xb8, 0x00, 0x0f, 0x31, 0x00}, "", false},
 		{"senduipi rax", []byte{0xf3, 0x0f, 0xc7, 0xf0}, "", false},
 		{"cmpxchg8b (rdi)", []byte{0x0f, 0xc7, 0x0f}, "", false},
 		{"cpuid", []byte{0x0f, 0xa2}, "", true},
@@ -36,7 +40,7 @@ func TestScan(t *testing.T) {
 		var f Found
 		f.scan(part{0x1000, slices.Concat(nops, c.code, nops)})
 		var names []string
-		for _, p := range f.Uncontrolled {
+		for _, p := range append(f.Uncontrolled, f.Clock...) {
 			names = append(names, p.String())
 		}
 		if got := strings.Join(names, ", "); got != c.found || f.CPUID != c.cpuid {

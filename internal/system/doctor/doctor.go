@@ -33,6 +33,7 @@ type Facts struct {
 	AppArmorNS   string // kernel.apparmor_restrict_unprivileged_userns, likewise
 	Seccomp      error  // of asking for SECCOMP_RET_TRACE
 	TSC          error  // of asking for PR_GET_TSC
+	TrapsTSC     bool   // a read was trapped
 	CPUID        bool   // it can be trapped
 	Models       string // fixed processors that a spec may ask for here, given that
 	PidfdGetfd   error  // of the call with bad arguments
@@ -53,7 +54,7 @@ func Judge(f Facts) []Check {
 		judgePtrace(f),
 		judgeUserNS(f),
 		judgeCall("seccomp", f.Seccomp, "filters can stop programs at system calls", "use a kernel with CONFIG_SECCOMP_FILTER; inside a container, allow seccomp(2)"),
-		judgeCall("time stamp counter", f.TSC, "its reads can be trapped", "inside a container, allow prctl(2) with PR_SET_TSC"),
+		judgeTSC(f.TSC, f.TrapsTSC),
 		judgeCPUID(f.CPUID, f.Models),
 		judgeCall("pidfd_getfd", f.PidfdGetfd, "available", "inside a container, allow pidfd_getfd(2)"),
 		judgeCall("mount_setattr", f.MountSetattr, "available", "inside a container, allow mount_setattr(2)"),
@@ -64,6 +65,16 @@ func Judge(f Facts) []Check {
 		judgeMemory(f.MemoryMB),
 		judgeCall("a program", f.Program, "runs under Ariadne", "fix the problems above first; if there are none, report this with the output of uname -a"),
 	}
+}
+
+// judgeTSC finds nothing wrong where the processor does not trap: few programs read the counter
+// themselves.
+func judgeTSC(asked error, trapped bool) Check {
+	const name = "time stamp counter"
+	if asked == nil && !trapped {
+		return good(name, "its reads cannot be trapped on this machine: programs that execute rdtsc see real time, and differ from run to run")
+	}
+	return judgeCall(name, asked, "its reads can be trapped", "inside a container, allow prctl(2) with PR_SET_TSC")
 }
 
 // judgeCPUID finds nothing wrong: most programs do not depend on it.

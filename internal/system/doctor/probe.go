@@ -33,6 +33,7 @@ func Look() Facts {
 		AppArmorNS:   sysctl("kernel/apparmor_restrict_unprivileged_userns"),
 		Seccomp:      seccompTrace(),
 		TSC:          getTSC(),
+		TrapsTSC:     trapsTSC(),
 		CPUID:        tracee.CanTrapCPUID(),
 		Models:       models(),
 		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
@@ -98,6 +99,12 @@ func seccompTrace() error {
 		return errno
 	}
 	return nil
+}
+
+// trapsTSC tries it; what hinders it is found by the other checks.
+func trapsTSC() bool {
+	can, err := tracee.CanTrapTSC()
+	return can || err != nil
 }
 
 func getTSC() error {

@@ -164,7 +164,7 @@ var pauseFields = []field[outageText]{
 }
 
 // readsField is of a pause.
-var readsField = flagField("reads", "Also within a step, where a program reads the clock: that read and all later ones see the time behind the pause. So a program that has found a lease valid, and reads the clock once more, may find that it is over. Only the first 16 reads of a step. Each read then takes Ariadne as long as a system call. Default false.", func(o *outageText) *bool { return &o.reads })
+var readsField = flagField("reads", "Also within a step, where a program reads the clock: that read and all later ones see the time behind the pause. So a program that has found a lease valid, and reads the clock once more, may find that it is over. This concerns the first 16 reads of a step. Each read then takes Ariadne as long as a system call. Default false.", func(o *outageText) *bool { return &o.reads })
 
 // setOutage reads which nodes a kind of fault takes down.
 func setOutage(k ariadne.ActionKind, down ariadne.Down, fields []field[outageText]) setter {
@@ -176,7 +176,7 @@ func setOutage(k ariadne.ActionKind, down ariadne.Down, fields []field[outageTex
 			r.fail(w.For[i].line, "faults: pause: for: a pause cannot last for ever: use the fault stop")
 		}
 		if w.reads && w.between {
-			r.fail(v.Line, "faults: pause: reads are within steps: leave out between, or reads")
+			r.fail(v.Line, "faults: pause: reads means places within a step: remove between or reads")
 		}
 		s.Outages[down], s.outages[down] = o, w
 		if k == world.Power {

@@ -185,3 +185,30 @@ func withoutTraps(t *testing.T) {
 	tracee.CanTrapCPUID = func() bool { return false }
 	t.Cleanup(func() { tracee.CanTrapCPUID = can })
 }
+
+// TestTimeStampCounter: where reads of the counter cannot be trapped, Ariadne names them when a
+// program's executions differ.
+func TestTimeStampCounter(t *testing.T) {
+	const source = `#include <stdio.h>
+#include <unistd.h>
+#include <x86intrin.h>
+int main(void)
+{
+	sleep(1);
+	printf("%llu\n", __rdtsc());
+}
+`
+	can, err := tracee.CanTrapTSC()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := built(t, "gcc", source)
+	r, err := check.Check(t.Context(), s, audited())
+	if must(t, r, err); !can {
+		if err := blames(r, `/spec/p: rdtsc at main\+0x[0-9a-f]+`); err != nil {
+			t.Error(err)
+		}
+	} else if r.Outcome != record.Nothing {
+		t.Errorf("%v, bugs %q, doubts %q", r.Outcome, r.Bugs, r.Doubts)
+	}
+}
