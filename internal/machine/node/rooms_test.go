@@ -72,6 +72,7 @@ var rooms = map[string][]string{
 	"home.used":        {"attributes.go", "clock.go", "home.go", "machine.go"},
 	"Node.held":        {"mapped.go"},
 	"Node.layout":      {"backing.go", "call.go", "inplace.go", "machine.go"},
+	"step.readPlaces":  {"down.go"},
 	"Node.reads":       {"clock.go", "reads.go"},
 	"Node.debugging":   {"inspect.go", "loop.go", "process.go", "steppable.go"},
 	"debugging":        {"debug.go", "steppable.go"},

@@ -38,6 +38,7 @@ func full() *spec.Spec {
 		s.Faults[k] = 1
 	}
 	s.After[world.Crash], s.After[world.Stop] = regexp.MustCompile("ready"), regexp.MustCompile("acked")
+	s.Outages[ariadne.Paused].Reads = true
 	s.AfterOf = map[ariadne.ActionKind]ariadne.NodeID{world.Stop: 0}
 	return s
 }

@@ -1,6 +1,7 @@
 package hostile
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
 	"golang.org/x/sys/unix"
 )
@@ -67,10 +70,13 @@ func TestWaysOut(t *testing.T) {
 				n.limits = `dir=$(dirname "$(eval echo \${$#})"); set -- unshare -m sh -c 'mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sysfs"; exec "$@"' "$dir" "$@"`
 			}
 			o := n.run(t)
+			if can, err := tracee.CanTrapTSC(); err == nil && !can { // as ariadne doctor says
+				o.out = strings.ReplaceAll(o.out, "escaped: rdtscp", "")
+			}
 			if strings.Contains(o.out, "escaped") || !strings.Contains(o.out, "| done\n") {
 				t.Error(last(o.out))
 			}
-			if o.status != 3 || !strings.Contains(o.out, "calls of 32-bit programs") || !strings.Contains(o.out, "calls of x32 programs") {
+			if o.status != 3 || executes32(t) && !strings.Contains(o.out, "calls of 32-bit programs") || !strings.Contains(o.out, "calls of x32 programs") {
 				t.Errorf("status %d:\n%s", o.status, last(o.out))
 			}
 			if err := victim.Process.Signal(unix.Signal(0)); err != nil {
@@ -84,4 +90,12 @@ func TestWaysOut(t *testing.T) {
 			unix.Close(fifo)
 		})
 	}
+}
+
+// executes32 reports whether Linux executes 32-bit programs here. It may be booted without.
+func executes32(t *testing.T) bool {
+	program := filepath.Join(t.TempDir(), "p")
+	gcc := exec.Command("gcc", "-m32", "-nostdlib", "-static", "-x", "assembler", "-o", program, "-")
+	gcc.Stdin = strings.NewReader(".globl _start\n_start: mov $1, %eax\n int $0x80\n")
+	return gcc.Run() != nil || !errors.Is(exec.Command(program).Run(), unix.ENOEXEC)
 }

@@ -1,7 +1,6 @@
 // Who only reads the clock sees that timers have expired which its time has passed.
 #include "guest.h"
 #include <sys/timerfd.h>
-#include <x86intrin.h>
 
 static volatile sig_atomic_t rung;
 static void ring_once(int sig) { (void)sig; rung++; }
@@ -177,24 +176,10 @@ static void never_late(void)
 	SURE(!emulated() || late <= 3); // Linux's own interrupt is late as often as the machine has much to do
 }
 
-// The counter of the processor is a clock too.
-static void counter(void)
-{
-	uint64_t a = __rdtsc();
-	until(vdso, 10);
-	uint64_t ms = (__rdtsc() - a) / 10;
-	arm(ITIMER_REAL, 5);
-	for (a = __rdtsc(); __rdtsc() - a < 20 * ms;)
-		;
-	rings(vdso, 0, 1);
-	SURE(rung == 1);
-}
-
 int main(void)
 {
 	interval_timers();
 	posix_timers();
 	timer_descriptors();
 	never_late();
-	counter();
 }
