@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -16,15 +17,23 @@ func (a *app) graphCommand() *cobra.Command {
 	o := explain.Options{System: a.system()}
 	cmd := &cobra.Command{
 		Use:   "graph TRACE",
-		Short: "Draw a trace as a page",
+		Short: "Draw a trace as a page, an image or a log for ShiViz",
 		Long: `Replays a trace and writes a page that shows it: nodes across, steps down, messages as arrows
 with what they carry. Faults, late and lost messages are marked. A click on a step shows what
 happened in it, and which steps could have led to it (its causal past).
 
-The page is one file. It makes no request, and shows the same in any browser without a server.`,
-		Example: `  ariadne graph ariadne-runs/raftkv-1/violation-1/shrunk/trace.txt -o graph.html`,
-		Args:    exactly("TRACE"),
+The page is one file. It makes no request, and shows the same in any browser without a server.
+
+A name that ends in .svg gets the same as an image, for documents. One that ends in .shiviz gets a
+log with vector clocks, which ShiViz reads without settings.`,
+		Example: `  ariadne graph ariadne-runs/raftkv-1/violation-1/shrunk/trace.txt -o graph.html
+  ariadne graph ariadne-runs/raftkv-1/violation-1/shrunk/trace.txt -o graph.svg`,
+		Args: exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			write, ok := pictureFormats[filepath.Ext(out)]
+			if !ok {
+				return usageError{fmt.Errorf("-o %s: the name says what is written: it ends in .html, .svg or .shiviz", out)}
+			}
 			s, err := a.tracedSpec(args[0], path)
 			if err != nil {
 				return err
@@ -36,7 +45,7 @@ The page is one file. It makes no request, and shows the same in any browser wit
 			if err != nil {
 				return err
 			}
-			if err := writePicture(out, p); err != nil {
+			if err := writePicture(out, p, write); err != nil {
 				return err
 			}
 			fmt.Fprintf(a.out, "%s: %s, %s\n", out, plural(len(p.Steps), "step"), plural(len(p.Messages), "message"))
@@ -44,14 +53,21 @@ The page is one file. It makes no request, and shows the same in any browser wit
 		},
 	}
 	f := cmd.Flags()
-	f.StringVarP(&out, "out", "o", "graph.html", "write the page to this `file`")
+	f.StringVarP(&out, "out", "o", "graph.html", "write to this `file`: .html, .svg or .shiviz")
 	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.BoolVar(&o.Force, "force", false, "draw even if spec or programs have changed")
 	return cmd
 }
 
-// writePicture writes the page to a file, all of it or nothing.
-func writePicture(path string, p *graph.Picture) (err error) {
+// pictureFormats are how a picture is written, by the ending of the file's name.
+var pictureFormats = map[string]func(*graph.Picture, io.Writer) error{
+	".html":   (*graph.Picture).Write,
+	".svg":    (*graph.Picture).WriteSVG,
+	".shiviz": (*graph.Picture).WriteShiViz,
+}
+
+// writePicture writes a picture to a file, all of it or nothing.
+func writePicture(path string, p *graph.Picture, write func(*graph.Picture, io.Writer) error) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), ".graph-*")
 	if err != nil {
 		return err
@@ -61,7 +77,7 @@ func writePicture(path string, p *graph.Picture) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err := p.Write(f); err != nil {
+	if err := write(p, f); err != nil {
 		f.Close()
 		return err
 	}
