@@ -76,7 +76,7 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 		if found.CPUID && tracee.CanTrapCPUID() {
 			found.Uncontrolled = nil
 		}
-		if can, err := tracee.CanTrapTSC(); err != nil || can || isLoader(file) {
+		if can, err := tracee.CanTrapTSC(); err != nil || can || readsHarmlessly(file) {
 			found.Clock = nil
 		}
 		var places []string
@@ -94,9 +94,12 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 	return "\n" + Listed("node "+def.Name+" runs code with instructions that Ariadne cannot control (docs/internals/limits.md)", lines)
 }
 
-// isLoader reports whether a file is the dynamic loader, which reads the time stamp counter for
-// statistics that nobody sees unless he asks (LD_DEBUG).
-func isLoader(file string) bool { return strings.HasPrefix(path.Base(file), "ld-linux") }
+// readsHarmlessly reports whether a file reads the time stamp counter for nothing that a program
+// shows: the dynamic loader for statistics, and the C library for how long it spins at a lock.
+func readsHarmlessly(file string) bool {
+	name := path.Base(file)
+	return strings.HasPrefix(name, "ld-linux") || name == "libc.so.6"
+}
 
 // UncontrolledBy is Uncontrolled of the node of that name, or of all when there is none:
 // a replay may leave its trace where no node has done anything.
