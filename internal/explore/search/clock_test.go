@@ -234,20 +234,26 @@ func TestTurnsOfClocksAgreeWithBruteForce(t *testing.T) {
 		if got := outcomesOf(all); !maps.Equal(got, want) {
 			t.Fatalf("outcomes\n%q, want\n%q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
-		for name := range divisible() {
-			for _, workers := range []int{1, 2} {
-				got := s.together(t, divisible()[name].Divide(workers), nil)
-				if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
-					t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
-				}
-				if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
-					t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
-				}
-			}
-		}
+		agree(t, s, all)
 	})
 	if turned < 10 {
 		t.Errorf("a message was late in %d systems only", turned)
+	}
+}
+
+// agree fails unless each exhaustive strategy, with one worker and with two, finds what brute force
+// found.
+func agree(t *rapid.T, s *clocked, all found) {
+	for name := range divisible() {
+		for _, workers := range []int{1, 2} {
+			got := s.together(t, divisible()[name].Divide(workers), nil)
+			if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
+				t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
+			}
+			if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
+				t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
+			}
+		}
 	}
 }
 
@@ -277,17 +283,7 @@ func TestPausesAtReadsAgreeWithBruteForce(t *testing.T) {
 				between++
 			}
 		}
-		for name := range divisible() {
-			for _, workers := range []int{1, 2} {
-				got := s.together(t, divisible()[name].Divide(workers), nil)
-				if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
-					t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
-				}
-				if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
-					t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
-				}
-			}
-		}
+		agree(t, s, all)
 	})
 	if between == 0 {
 		t.Error("no lease was over between two reads")

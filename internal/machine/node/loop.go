@@ -72,7 +72,9 @@ func (n *Node) goOn(th *thread) tracee.Stop {
 		return n.debugging.goOn(th)
 	}
 	must(n.watch.Running(th.tr.Process(), n.canPreempt(th)))
-	s := proceed(th, th.tr.Continue)
+	must(th.tr.Continue(0))
+	s, err := th.tr.Wait()
+	must(err)
 	n.watch.Stopped()
 	return s
 }

@@ -278,8 +278,8 @@ func (t *target) watch(set bool, args string) string {
 		return failed
 	}
 	delete(t.rerun.watches, addr)
-	if set && t.rerun.watch(addr, int(size)) != nil {
-		return failed
+	if set {
+		t.rerun.watch(addr, int(size))
 	}
 	return okay
 }

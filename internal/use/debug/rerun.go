@@ -100,14 +100,14 @@ const anyThread = -1
 var errLeft = errors.New("the copy is given up")
 
 // run asks and executes until the user leaves.
-func (r *rerun) run() error {
+func (r *rerun) run() (err error) {
 	if err := r.open(0); err != nil {
 		return err
 	}
 	defer func() {
-		r.node.Close()
+		err = errors.Join(err, r.node.Close())
 		for _, f := range r.starts[1:] {
-			f.Drop()
+			err = errors.Join(err, f.Drop())
 		}
 	}()
 	next, err := r.stopped(stopped)
@@ -142,14 +142,10 @@ func (r *rerun) open(step int) error {
 	return errors.Join(err, r.copy.Debug(r.pid, r))
 }
 
-// insert sets the user's breakpoints in the copy; not on: it takes them out.
-func (r *rerun) insert(on bool) (err error) {
+// insert sets the user's breakpoints in the copy.
+func (r *rerun) insert() (err error) {
 	for _, addr := range slices.Sorted(maps.Keys(r.breaks)) {
-		if on {
-			err = errors.Join(err, r.copy.SetBreakpoint(addr))
-		} else {
-			err = errors.Join(err, r.copy.ClearBreakpoint(addr))
-		}
+		err = errors.Join(err, r.copy.SetBreakpoint(addr))
 	}
 	return err
 }
@@ -175,7 +171,7 @@ func (r *rerun) GoesOn(tid int, w inspect.Arrival) (step bool, err error) {
 		r.pilot = nil
 		return r.ask(r.reason)
 	}
-	if is, err := r.look(); is || err != nil {
+	if r.look() {
 		return r.ask(changed)
 	}
 	if w == inspect.AtBreak {
@@ -190,14 +186,13 @@ func (r *rerun) GoesOn(tid int, w inspect.Arrival) (step bool, err error) {
 }
 
 // watch looks at a piece of memory from now on.
-func (r *rerun) watch(addr uint64, size int) error {
+func (r *rerun) watch(addr uint64, size int) {
 	r.watches[addr] = make([]byte, size)
-	_, err := r.look()
-	return err
+	r.look()
 }
 
 // look reports whether a piece of memory that is watched has changed since it was looked at last.
-func (r *rerun) look() (is bool, err error) {
+func (r *rerun) look() (is bool) {
 	for _, addr := range slices.Sorted(maps.Keys(r.watches)) {
 		was := r.watches[addr]
 		b := make([]byte, len(was))
@@ -209,7 +204,7 @@ func (r *rerun) look() (is bool, err error) {
 		}
 		r.watches[addr] = b
 	}
-	return is, nil
+	return is
 }
 
 // ask stops within a step.
@@ -282,12 +277,13 @@ func (r *rerun) apply() (left bool, err error) {
 	if err := r.copy.Debug(0, nil); err != nil { // a checkpoint has no breakpoints
 		return false, err
 	}
-	f, err := r.node.Freeze()
-	if err != nil {
+	switch f, err := r.node.Freeze(); {
+	case err == nil:
+		r.starts = append(r.starts, f)
+	case !errors.Is(err, ariadne.ErrNotFreezable): // then later steps begin at an earlier start
 		return false, err
 	}
-	r.starts = append(r.starts, f)
-	return false, errors.Join(r.copy.Debug(r.pid, r), r.insert(true))
+	return false, errors.Join(r.copy.Debug(r.pid, r), r.insert())
 }
 
 // again executes a step on another copy. The pilot says at each arrival whether the thread goes on
@@ -298,14 +294,12 @@ func (r *rerun) again(step int, breaks bool, w why, pilot func(w inspect.Arrival
 		return false, err
 	}
 	if breaks {
-		if err := r.insert(true); err != nil {
+		if err := r.insert(); err != nil {
 			return false, err
 		}
 	}
 	r.single, r.pilot, r.reason = 0, pilot, w
-	if _, err := r.look(); err != nil {
-		return false, err
-	}
+	r.look()
 	left, err := r.apply()
 	r.pilot = nil
 	return !left, err
@@ -481,9 +475,7 @@ func (r *rerun) lastEvent(step int, until place) (last *event, err error) {
 	arrivals := 0
 	_, err = r.again(step, true, stopped, func(w inspect.Arrival) (one, here bool, err error) {
 		in := step == until.step && r.at.stretch == until.stretch
-		if is, err := r.look(); err != nil {
-			return false, false, err
-		} else if is && before.stretch > 0 {
+		if r.look() && before.stretch > 0 {
 			last = &event{place: before, why: changed, hit: r.hit}
 		}
 		if before = r.at; in && r.at.executed == until.executed || step == until.step && r.at.stretch > until.stretch {

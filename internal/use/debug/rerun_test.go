@@ -149,7 +149,7 @@ func TestBackIsTheSamePlace(t *testing.T) {
 			if w == exits {
 				return reverseStep, nil
 			}
-			if err := r.insert(true); err != nil {
+			if err := r.insert(); err != nil {
 				return leave, err
 			}
 			at := r.at
