@@ -239,7 +239,7 @@ func (y *System) TakeInput(s *State, e *Event) Input {
 		s.payCosts(e.Costs())
 	}
 	in := kinds[e.Kind].Take(y, s, e)
-	if in.Varied = e.Varied; kinds[e.Kind].Alike {
+	if in.Varied = e.Varied; in.Varied != nil && kinds[e.Kind].Alike {
 		in.Varied = e.Varied.unnamed()
 	}
 	if y.faulty && !kinds[e.Kind].World {
@@ -276,39 +276,45 @@ func (s *State) takeFromFlight(i int) {
 
 // delayUntil holds back all that should have arrived by now.
 func (s *State) delayUntil(t ariadne.Time, ends bool) {
-	cost, _ := s.heldBack(t, ends)
-	s.Delays -= cost
-	for i := range s.Flight {
-		if f := &s.Flight[i]; s.holdsBack(f, t, ends) {
-			s.sum.Sub(f.hash())
-			f.Arrival, f.Due, f.Delayed = t, f.due(), true
-			s.sum.Add(f.hash())
-		}
-	}
-}
-
-// heldBack says what comes of holding messages back until t: what it costs, which is the messages
-// that are delayed for the first time and do not stand behind another, and how late the latest of
-// all is then.
-func (s *State) heldBack(t ariadne.Time, ends bool) (cost int, late ariadne.Time) {
 	for i := range s.Flight {
 		f := &s.Flight[i]
 		if f.Arrival > t || !s.holdsBack(f, t, ends) {
 			continue
 		}
-		if f.Head && !f.Delayed {
-			cost++
+		if f.costsDelay() {
+			s.Delays--
 		}
-		late = max(late, t-f.due())
+		s.sum.Sub(f.hash())
+		f.Arrival, f.Due, f.Delayed = t, f.due(), true
+		s.sum.Add(f.hash())
 	}
-	return cost, late
 }
+
+// costsDelay reports whether it costs one of the delays to hold the message back: it is delayed for
+// the first time, and does not stand behind another one.
+func (f *Flying) costsDelay() bool { return f.Head && !f.Delayed }
 
 // mayHoldBack reports whether something may happen at t, as far as the messages go that it holds
 // back: there are delays left for them, and none comes later than the rules allow.
 func (y *System) mayHoldBack(s *State, t ariadne.Time, ends bool) bool {
-	cost, late := s.heldBack(t, ends)
-	return cost <= s.Delays && (y.rules.MaxDelay <= 0 || late <= ariadne.Time(y.rules.MaxDelay))
+	left, most := s.Delays, ariadne.Time(y.rules.MaxDelay)
+	for i := range s.Flight {
+		f := &s.Flight[i]
+		if f.Arrival > t {
+			continue
+		}
+		costs, tooLate := f.costsDelay(), most > 0 && t-f.due() > most
+		if !costs && !tooLate || !s.holdsBack(f, t, ends) {
+			continue // most messages: what holds them back is not asked
+		}
+		if costs {
+			left--
+		}
+		if left < 0 || tooLate {
+			return false
+		}
+	}
+	return left >= 0
 }
 
 // due is when a message should arrive, or should have.
@@ -328,7 +334,12 @@ func (s *State) Lateness(e *Event) ariadne.Time {
 	if !KindOf(e.Kind).Overtakes {
 		return 0
 	}
-	_, late := s.heldBack(e.At, e.Kind == Expire)
+	late := ariadne.Time(0)
+	for i := range s.Flight {
+		if f := &s.Flight[i]; s.holdsBack(f, e.At, e.Kind == Expire) {
+			late = max(late, e.At-f.due())
+		}
+	}
 	return late
 }
 
