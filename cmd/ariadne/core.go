@@ -104,7 +104,7 @@ finish, and their reverse forms. gdb can change nothing.`,
 		Args:    exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return at.visit(cmd.Context(), a, args[0], func(d *debug.Debugger, node string) error {
-				return d.ServeGDB(os.Stdin, a.out, node, pid)
+				return d.ServeGDB(os.Stdin, a.out, debug.GDB, node, pid)
 			})
 		},
 	}

@@ -61,8 +61,13 @@ func TestScripts(t *testing.T) {
 				env.Setenv("STORE", store)
 			}
 			// for scripts that build in Go
-			if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
-				env.Setenv("GOCACHE", strings.TrimSpace(string(cache)))
+			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+				if dir, err := exec.Command("go", "env", name).Output(); err == nil {
+					env.Setenv(name, strings.TrimSpace(string(dir)))
+				}
+			}
+			if root, err := filepath.Abs("../.."); err == nil {
+				env.Setenv("ARIADNE_SOURCE", root)
 			}
 			return err
 		},

@@ -165,7 +165,7 @@ func serve(t *testing.T, d *Debugger) (at string, served chan error) {
 	go func() {
 		conn, err := l.Accept()
 		if err == nil {
-			err = d.ServeGDB(conn, conn, "n", 0)
+			err = d.ServeGDB(conn, conn, GDB, "n", 0)
 			conn.Close()
 		}
 		served <- err

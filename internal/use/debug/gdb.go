@@ -19,11 +19,22 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
-// ServeGDB shows a process of a node where the debugger stands to a gdb that writes to r and reads
-// from w, until gdb leaves. pid is its number as the node sees it; 0: the node has only one. The
-// process goes on, and back, along the steps of the line that the node does from there on. gdb
-// cannot change it.
-func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) error {
+// Client is what speaks gdb's remote protocol with the debugger.
+type Client int
+
+// Who speaks the protocol, each in a way of its own.
+const (
+	GDB Client = iota
+	// Delve takes Ariadne for rr: the ends of what is known are signals, and there are commands
+	// that are rr's own. github.com/go-delve/delve, pkg/proc/gdbserial.
+	Delve
+)
+
+// ServeGDB shows a process of a node where the debugger stands to a client that writes to r and
+// reads from w, until it leaves. pid is its number as the node sees it; 0: the node has only one.
+// The process goes on, and back, along the steps of the line that the node does from there on. The
+// client cannot change it.
+func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, client Client, node string, pid int) error {
 	id, err := d.node(node)
 	if err != nil {
 		return err
@@ -33,10 +44,28 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, node string, pid int) erro
 		return err
 	}
 	return d.session.Lend(id, func(at memo.Frozen, ahead []session.Ahead) error {
-		t := target{conn: gdb.NewConn(r, w), process: p, program: d.onHost(p.Exe)}
+		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.onHost(p.Exe)}
 		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at}, breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
 		return t.rerun.run()
 	})
+}
+
+// Program is the path on the host of what a process of a node executes where the debugger stands;
+// pid as in ServeGDB.
+func (d *Debugger) Program(node string, pid int) (string, error) {
+	id, err := d.node(node)
+	if err != nil {
+		return "", err
+	}
+	p, err := d.oneProcess(id, node, pid)
+	if err != nil {
+		return "", err
+	}
+	program := d.onHost(p.Exe)
+	if program == "" {
+		return "", fmt.Errorf("node %s executes %s, which is not on the host", node, p.Exe)
+	}
+	return program, nil
 }
 
 // oneProcess is the process of a node with a number, or the only one if that is 0.
@@ -74,6 +103,7 @@ func (d *Debugger) oneProcess(id ariadne.NodeID, node string, pid int) (p *inspe
 
 // target is a process that gdb looks at.
 type target struct {
+	client  Client
 	rerun   rerun
 	conn    *gdb.Conn
 	process *inspect.Process
@@ -119,7 +149,7 @@ func (t *target) serve(w why) (request, error) {
 		if packet[0] == 'k' { // has no answer
 			return leave, nil
 		}
-		if next, ok := t.resumes(packet); ok && w != exits {
+		if next, ok := t.resumes(packet); ok && (w != exits || t.client == Delve && next != proceed && next != stepThread) {
 			t.waits = true
 			return next, nil
 		}
@@ -137,9 +167,15 @@ func (t *target) serve(w why) (request, error) {
 
 // tell says where the process has stopped, and in which step of the execution that is.
 func (t *target) tell(w why) error {
-	if at := t.rerun.at; at.step < len(t.rerun.ahead) && at.stretch > 0 && t.said != t.rerun.ahead[at.step].Step {
-		t.said = t.rerun.ahead[at.step].Step
-		text := fmt.Sprintf("Ariadne: in step %d\n", t.said)
+	text := ""
+	if at := t.rerun.at; at.step < len(t.rerun.ahead) && at.stretch > 0 && t.said != t.step() {
+		t.said = t.step()
+		text = fmt.Sprintf("Ariadne: in step %d\n", t.said)
+	}
+	if t.client == Delve && w == ends { // it will say that the process has ended
+		text = fmt.Sprintf("Ariadne: no step is known behind step %d\n", t.last())
+	}
+	if text != "" {
 		if err := t.conn.Write("O" + hex.EncodeToString([]byte(text))); err != nil {
 			return err
 		}
@@ -149,6 +185,14 @@ func (t *target) tell(w why) error {
 
 // stop is the packet that says why the process has stopped.
 func (t *target) stop(w why) string {
+	if t.client == Delve {
+		switch w {
+		case begins:
+			return fmt.Sprintf("T00thread:%x;", t.thread)
+		case ends, exits: // as of a process that is about to be killed, which can go back
+			return fmt.Sprintf("T09thread:%x;", t.thread)
+		}
+	}
 	switch w {
 	case broke:
 		return fmt.Sprintf("T05thread:%x;swbreak:;", t.thread)
@@ -186,7 +230,7 @@ func (t *target) resumes(packet string) (next request, ok bool) {
 		for action := range strings.SplitSeq(actions, ";") {
 			what, thread, _ := strings.Cut(action, ":")
 			if what != "" && (what[0] == 's' || what[0] == 'S') {
-				tid, _ := strconv.ParseInt(thread, 16, 64)
+				tid, _ := strconv.ParseInt(threadOf(thread), 16, 64)
 				return one(int(max(tid, 0)))
 			}
 		}
@@ -195,6 +239,8 @@ func (t *target) resumes(packet string) (next request, ok bool) {
 		return reverseStep, true
 	case packet == "bc":
 		return reverse, true
+	case strings.HasPrefix(packet, "vRun;"):
+		return restart, true
 	case packet[0] == 'c' || packet[0] == 'C':
 		return proceed, true
 	case packet[0] == 's' || packet[0] == 'S':
@@ -226,6 +272,8 @@ func (t *target) answer(packet string, w why) string {
 		return "l"
 	case name == "qXfer":
 		return t.transfer(args)
+	case name == "qRRCmd":
+		return t.recorder(args)
 	case packet == "g":
 		return t.registers()
 	case packet[0] == 'm':
@@ -240,7 +288,7 @@ func (t *target) answer(packet string, w why) string {
 		t.goes = 0
 		return t.choose(packet[2:], &t.goes)
 	case packet[0] == 'T':
-		if !slices.Contains(t.threads(), packet[1:]) {
+		if !slices.Contains(t.threads(), threadOf(packet[1:])) {
 			return failed
 		}
 		return okay
@@ -248,6 +296,33 @@ func (t *target) answer(packet string, w why) string {
 		return failed
 	}
 	return unknown
+}
+
+// recorder answers a command of rr's, as in when:-1. There are no checkpoints that have names.
+func (t *target) recorder(command string) string {
+	switch name, _, _ := strings.Cut(command, ":"); name {
+	case "when":
+		return hex.EncodeToString([]byte(fmt.Sprintf("Current event: %d", t.step())))
+	case "info checkpoints":
+		return hex.EncodeToString([]byte("No checkpoints."))
+	}
+	return unknown
+}
+
+// step is the number of the step in which the process has stopped, or that comes next.
+func (t *target) step() int {
+	if at := t.rerun.at.step; at < len(t.rerun.ahead) {
+		return t.rerun.ahead[at].Step
+	}
+	return t.last()
+}
+
+// last is the number of the last step that is known, or 0.
+func (t *target) last() int {
+	if n := len(t.rerun.ahead); n > 0 {
+		return t.rerun.ahead[n-1].Step
+	}
+	return 0
 }
 
 // breakpoint sets a breakpoint, as in 401136,1, or clears it.
@@ -292,8 +367,18 @@ func (t *target) threads() (all []string) {
 	return all
 }
 
+// threadOf is the thread in the name of one, which may have the number of the process before it, as
+// in p1.-1.
+func threadOf(name string) string {
+	if process, thread, ok := strings.Cut(name, "."); ok && strings.HasPrefix(process, "p") {
+		return thread
+	}
+	return name
+}
+
 // choose chooses a thread for what gdb asks for next; 0 and -1: any.
-func (t *target) choose(thread string, chosen *int) string {
+func (t *target) choose(name string, chosen *int) string {
+	thread := threadOf(name)
 	if thread == "0" || thread == "-1" {
 		return okay
 	}
@@ -333,10 +418,8 @@ func (t *target) transfer(args string) string {
 	if len(f) != 4 || f[1] != "read" {
 		return unknown
 	}
-	var object []byte
+	object := []byte(features[f[2]])
 	switch f[0] + ":" + f[2] {
-	case "features:target.xml":
-		object = []byte(describeRegisters())
 	case "threads:":
 		object = t.threadsXML()
 	case "auxv:":
@@ -347,7 +430,9 @@ func (t *target) transfer(args string) string {
 	case "exec-file:", "exec-file:" + strconv.FormatInt(int64(t.process.PID), 16):
 		object = []byte(t.program)
 	default:
-		return failed
+		if f[0] != "features" || len(object) == 0 {
+			return failed
+		}
 	}
 	from, size, ok := numbers(f[3])
 	if !ok || from > uint64(len(object)) {
@@ -384,14 +469,19 @@ var (
 	more     = strings.Fields("orig_rax fs_base gs_base")
 )
 
-// describeRegisters is gdb's target description: the registers in the order in which they are sent.
-func describeRegisters() string {
+// features are the files of gdb's target description: the registers in the order in which they are
+// sent. Delve reads registers only from files that target.xml includes.
+var features = func() map[string]string {
+	type feature struct{ name, registers string }
 	var b strings.Builder
-	b.WriteString(`<?xml version="1.0"?><!DOCTYPE target SYSTEM "gdb-target.dtd"><target><architecture>i386:x86-64</architecture><osabi>GNU/Linux</osabi>`)
 	reg := func(name string, bits int, kind string) {
 		fmt.Fprintf(&b, `<reg name="%s" bitsize="%d" type="%s"/>`, name, bits, kind)
 	}
-	b.WriteString(`<feature name="org.gnu.gdb.i386.core">`)
+	var all []feature
+	put := func(name string) {
+		all = append(all, feature{name, b.String()})
+		b.Reset()
+	}
 	for _, name := range wide {
 		kind := "int64"
 		switch name {
@@ -411,22 +501,34 @@ func describeRegisters() string {
 	for _, name := range floating {
 		reg(name, 32, "int32")
 	}
-	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.sse">`)
+	put("core")
 	for i := range 16 {
 		reg(fmt.Sprintf("xmm%d", i), 128, "uint128")
 	}
 	reg("mxcsr", 32, "int32")
-	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.linux">`)
+	put("sse")
 	reg(more[0], 64, "int64")
-	b.WriteString(`</feature><feature name="org.gnu.gdb.i386.segments">`)
+	put("linux")
 	for _, name := range more[1:] {
 		reg(name, 64, "int64")
 	}
-	b.WriteString(`</feature></target>`)
-	return b.String()
-}
+	put("segments")
 
-// registers are those of the chosen thread, in the order of describeRegisters.
+	const head = `<?xml version="1.0"?>`
+	target := head + `<!DOCTYPE target SYSTEM "gdb-target.dtd"><target>` +
+		`<architecture>i386:x86-64</architecture><osabi>GNU/Linux</osabi>`
+	files := map[string]string{}
+	for _, f := range all {
+		file := f.name + ".xml"
+		target += fmt.Sprintf(`<xi:include href="%s"/>`, file)
+		files[file] = head + `<!DOCTYPE feature SYSTEM "gdb-target.dtd">` +
+			fmt.Sprintf(`<feature name="org.gnu.gdb.i386.%s">%s</feature>`, f.name, f.registers)
+	}
+	files["target.xml"] = target + `</target>`
+	return files
+}()
+
+// registers are those of the chosen thread, in the order of features.
 func (t *target) registers() string {
 	r, err := t.rerun.copy.Registers(t.thread)
 	if err != nil || len(r.Extended) < legacyFPU {

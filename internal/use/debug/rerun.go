@@ -42,6 +42,7 @@ const (
 	stepThread  // until rerun.thread has executed one instruction
 	reverseStep // one instruction back
 	reverse     // back to the last arrival at a breakpoint
+	restart     // back to where it began
 )
 
 // why is what an execution has stopped for.
@@ -119,6 +120,8 @@ func (r *rerun) run() (err error) {
 			next, err = r.stepBack()
 		case reverse:
 			next, err = r.back()
+		case restart:
+			next, err = r.to(place{}, begins)
 		}
 	}
 	return err
