@@ -41,8 +41,6 @@ func TestScripts(t *testing.T) {
 				return race != "" && canExecute(), nil
 			case "cpuid":
 				return tracee.CanTrapCPUID(), nil
-			case "tsc":
-				return tracee.CanTrapTSC()
 			case "root":
 				return os.Getuid() == 0, nil
 			case "others": // root can run Ariadne as an ordinary user

@@ -1,7 +1,6 @@
 package system
 
 import (
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -76,7 +75,8 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 		if found.CPUID && tracee.CanTrapCPUID() {
 			found.Uncontrolled = nil
 		}
-		if can, err := tracee.CanTrapTSC(); err != nil || can || readsHarmlessly(file) {
+		// Where they cannot be trapped, breakpoints stand at all that are code beyond doubt.
+		if can, err := tracee.CanTrapTSC(); err != nil || can {
 			found.Clock = nil
 		}
 		var places []string
@@ -92,13 +92,6 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 		return ""
 	}
 	return "\n" + Listed("node "+def.Name+" runs code with instructions that Ariadne cannot control (docs/internals/limits.md)", lines)
-}
-
-// readsHarmlessly reports whether a file reads the time stamp counter for nothing that a program
-// shows: the dynamic loader for statistics, and the C library for how long it spins at a lock.
-func readsHarmlessly(file string) bool {
-	name := path.Base(file)
-	return strings.HasPrefix(name, "ld-linux") || name == "libc.so.6"
 }
 
 // UncontrolledBy is Uncontrolled of the node of that name, or of all when there is none:

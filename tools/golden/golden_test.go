@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
@@ -67,9 +66,6 @@ func TestFile(t *testing.T) {
 // After a change that is meant to change what they do: `go run ./tools/golden -write
 // tools/golden/testdata raftkv/raftkv.yaml paxos planted`.
 func TestRecorded(t *testing.T) {
-	if can, err := tracee.CanTrapTSC(); err != nil || !can {
-		t.Skipf("programs read real time here, since rdtsc cannot be trapped (%v)", err)
-	}
 	dir := t.TempDir()
 	o := &options{examples: "../../examples", work: dir}
 	o.ariadne = harness.Ariadne{Binary: filepath.Join(dir, "ariadne"), Limit: time.Minute}

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"golang.org/x/arch/x86/x86asm"
@@ -21,7 +22,7 @@ import (
 type Found struct {
 	// Uncontrolled are the first of each kind, in the order of their names.
 	Uncontrolled []Place
-	// Clock are the first that read the time stamp counter, which most machines can trap.
+	// Clock are the first that read the time stamp counter and are not among Clocks.
 	Clock []Place
 	// CPUID: it asks the processor what there is (the instruction cpuid).
 	CPUID bool
@@ -114,27 +115,130 @@ const (
 // scan notes the first instruction of each kind. The bytes of one are also found inside
 // of others, so each place where they are is disassembled.
 func (f *Found) scan(p part) {
-	for i := 0; i < len(p.bytes); i++ {
-		next := bytes.IndexByte(p.bytes[i:], 0x0f)
-		if next < 0 {
-			return
+	for i, name := range p.opcodes() {
+		if f.has(name) {
+			continue
 		}
-		i += next
-		name := opcode(p.bytes[max(i-maxPrefixes, 0):], min(i, maxPrefixes))
-		switch {
-		case name == "", f.has(name):
-		case name == cpuid:
+		if name == cpuid {
 			f.CPUID = begin(p.bytes, i) >= 0
-		default:
-			list := &f.Uncontrolled
-			if name == rdtsc || name == rdtscp {
-				list = &f.Clock
+			continue
+		}
+		at := begin(p.bytes, i)
+		switch {
+		case at < 0:
+		case name != rdtsc && name != rdtscp:
+			f.Uncontrolled = append(f.Uncontrolled, Place{Name: name, Offset: p.at + uint64(at)})
+		case !isCode(p.bytes, at):
+			f.Clock = append(f.Clock, Place{Name: name, Offset: p.at + uint64(at)})
+		}
+	}
+}
+
+// opcodes are the indices in the code at which the opcode of an instruction stands that is looked
+// for, and its name.
+func (p *part) opcodes() iter.Seq2[int, string] {
+	return func(yield func(int, string) bool) {
+		for i := 0; i < len(p.bytes); i++ {
+			next := bytes.IndexByte(p.bytes[i:], 0x0f)
+			if next < 0 {
+				return
 			}
-			if at := begin(p.bytes, i); at >= 0 {
-				*list = append(*list, Place{Name: name, Offset: p.at + uint64(at)})
+			i += next
+			if name := opcode(p.bytes[max(i-maxPrefixes, 0):], min(i, maxPrefixes)); name != "" && !yield(i, name) {
+				return
 			}
 		}
 	}
+}
+
+// Clocks are the addresses, as the file has them, of the instructions that read the time stamp
+// counter (rdtsc, rdtscp). Who replaces one must not hit data, which may lie among code: so a place
+// counts only where all around it is code.
+func Clocks(f *elf.File) (all []uint64) {
+	if f.Machine != elf.EM_X86_64 || len(f.Sections) == 0 {
+		return nil
+	}
+	parts, err := code(f)
+	if err != nil {
+		return nil
+	}
+	for _, p := range parts {
+		for i, name := range p.opcodes() {
+			if name != rdtsc && name != rdtscp {
+				continue
+			}
+			if at := begin(p.bytes, i); at >= 0 && isCode(p.bytes, at) {
+				all = append(all, p.at+uint64(at))
+			}
+		}
+	}
+	return all
+}
+
+// So many bytes before and behind a place must be code. Of data, each instruction that one might
+// read into them is one in about eight times none, or one that programs may not execute.
+const (
+	codeBefore = 128
+	codeBehind = 64
+)
+
+// isCode reports whether all around an instruction is code that programs execute.
+func isCode(b []byte, at int) bool {
+	first := max(at-codeBefore, 0)
+	last := first // where an instruction begins is known at the beginning of a section alone
+	if first > 0 {
+		last += maxLength - 1
+	}
+	for start := first; start <= last; start++ {
+		i := start
+		for i < at {
+			n, ok := executable(b[i:])
+			if !ok {
+				break
+			}
+			i += n
+		}
+		if i != at {
+			continue
+		}
+		for i < min(at+codeBehind, len(b)) {
+			n, ok := executable(b[i:])
+			if !ok {
+				return i+maxLength > len(b) // cut off at the end of the section
+			}
+			i += n
+		}
+		return true
+	}
+	return false
+}
+
+// maxLength is that of an instruction.
+const maxLength = 15
+
+// executable returns the length of the instruction at the beginning of b; not ok: it is none that
+// an ordinary program executes. hlt stands behind calls that do not return.
+func executable(b []byte) (n int, ok bool) {
+	if n := prefixes(b[:min(len(b), maxPrefixes)]); opcode(b, n) != "" {
+		return length(b), true
+	}
+	if n := vector(b); n > 0 {
+		return n, true
+	}
+	if len(b) >= 4 && b[0] == 0xf3 && b[1] == 0x0f && b[2] == 0x1e && b[3] == 0xfa {
+		return 4, true // endbr64, which x86asm does not know
+	}
+	inst, err := x86asm.Decode(b, 64)
+	if err != nil || inst.Len == 0 {
+		return 1, false
+	}
+	switch inst.Op {
+	case x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD, x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD,
+		x86asm.CLI, x86asm.STI, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LRET, x86asm.LJMP, x86asm.LCALL,
+		x86asm.INTO, x86asm.ICEBP, x86asm.WRMSR, x86asm.RDMSR, x86asm.RDPMC, x86asm.CLTS, x86asm.LMSW, x86asm.INVD, x86asm.WBINVD, x86asm.SYSRET, x86asm.SYSEXIT:
+		return inst.Len, false
+	}
+	return inst.Len, true
 }
 
 func (f *Found) has(name string) bool {
@@ -223,7 +327,7 @@ func isPrefix(c byte) bool { return c == 0x66 || c == 0xf2 || c == 0xf3 || c&0xf
 // length is how long the instruction at the beginning of b is, or 1 when that is none.
 func length(b []byte) int {
 	if n := prefixes(b[:min(len(b), maxPrefixes)]); opcode(b, n) != "" && b[n] == 0x0f {
-		if b[n+1] == 0xa2 {
+		if b[n+1] == 0xa2 || b[n+1] == 0x31 {
 			return n + 2
 		}
 		return n + 3

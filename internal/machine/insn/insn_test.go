@@ -1,7 +1,10 @@
 package insn
 
 import (
+	"debug/elf"
+	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,8 +26,9 @@ func TestScan(t *testing.T) {
 		{"rdseed edx", []byte{0x0f, 0xc7, 0xfa}, "rdseed at 0x1028", false},
 		{"rdpid rdx", []byte{0xf3, 0x0f, 0xc7, 0xfa}, "rdpid at 0x1028", false},
 		{"pause, rdseed edx", []byte{0xf3, 0x90, 0x0f, 0xc7, 0xfa}, "rdseed at 0x102a", false},
-		{"rdtsc", []byte{0x0f, 0x31}, "rdtsc at 0x1028", false},
-		{"rdtscp", []byte{0x0f, 0x01, 0xf9}, "rdtscp at 0x1028", false},
+		{"rdtsc", []byte{0x0f, 0x31}, "", false}, // one of Clocks
+		{"in; rdtsc", []byte{0xec, 0x0f, 0x31}, "rdtsc at 0x1029", false},
+		{"rdtscp; out", []byte{0x0f, 0x01, 0xf9, 0xee}, "rdtscp at 0x1028", false},
 		{"sgdt (rdi)", []byte{0x0f, 0x01, 0x07}, "", false},
 		{"mov eax, imm", []byte{0xb8, 0x00, 0x0f, 0x31, 0x00}, "", false},
 		{"senduipi rax", []byte{0xf3, 0x0f, 0xc7, 0xf0}, "", false},
@@ -68,5 +72,77 @@ func TestScanOfFiles(t *testing.T) {
 	}
 	if _, err := Scan(text + "-missing"); err == nil {
 		t.Error("a missing file is no error")
+	}
+}
+
+func TestIsCode(t *testing.T) {
+	nops := slices.Repeat([]byte{0x90}, 200)
+	data := make([]byte, 400)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	rdtsc := []byte{0x0f, 0x31}
+	rest := []byte{0x48, 0xc1, 0xe2, 0x20, 0x48, 0x09, 0xd0, 0xc3} // shl rdx, 32; or rax, rdx; ret
+	for _, c := range []struct {
+		name string
+		code []byte
+		at   int
+		is   bool
+	}{
+		{"among code", slices.Concat(nops, rdtsc, rest, nops), 200, true},
+		{"at the beginning", slices.Concat(rdtsc, rest, nops), 0, true},
+		{"at the end", slices.Concat(nops, rdtsc, rest), 200, true},
+		{"two in a row", slices.Concat(nops, rdtsc, rdtsc, []byte{0x31, 0xff}, rest, nops), 200, true},
+		{"behind endbr64", slices.Concat(nops, []byte{0xf3, 0x0f, 0x1e, 0xfa}, rdtsc, rest, nops), 204, true},
+		{"in data", slices.Concat(data[:200], rdtsc, data[200:]), 200, false},
+		{"before data", slices.Concat(nops, rdtsc, data), 200, false},
+		{"behind data", slices.Concat(data, rdtsc, rest, nops), 400, false},
+		{"behind a privileged instruction", slices.Concat(nops, []byte{0xec}, rdtsc, rest, nops), 201, false},
+	} {
+		if got := isCode(c.code, c.at); got != c.is {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+
+	// Random bytes are next to never code.
+	wrong := 0
+	for range 2000 {
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		if isCode(data, 200) {
+			wrong++
+		}
+	}
+	if wrong > 10 {
+		t.Errorf("%d of 2000 pieces of random data are taken for code", wrong)
+	}
+}
+
+// TestClocks: reads that a compiler has written are found, and none of them is in doubt.
+func TestClocks(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "clock.c")
+	program := strings.TrimSuffix(source, ".c")
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip(err)
+	}
+	text := "int main(void) { unsigned long long a = __builtin_ia32_rdtsc(); unsigned b; return __builtin_ia32_rdtscp(&b) < a; }"
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
+		t.Fatalf("gcc: %v\n%s", err, out)
+	}
+	f, err := elf.Open(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if all := Clocks(f); len(all) != 2 {
+		t.Errorf("a program with two reads has them at %#x", all)
+	}
+	if found, err := Scan(program); err != nil || len(found.Clock) > 0 {
+		t.Errorf("no read is in doubt, and %v are found, %v", found.Clock, err)
 	}
 }

@@ -29,6 +29,7 @@ type Break struct {
 	Lock     string // the lock function that begins there, or ""
 	Sites    []int  // where functions expose something (internal/machine/node)
 	Behind   bool   // a function returns there that another one has jumped to at its end
+	Clock    bool   // a read of the time stamp counter is there
 }
 
 // Followed is a call of a function at whose end something is exposed.

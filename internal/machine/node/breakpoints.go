@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/machine/insn"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
 	"golang.org/x/sys/unix"
 )
@@ -21,6 +23,9 @@ func (n *Node) breakCode(th *thread, maps string) {
 		return
 	}
 	for _, r := range codeIn(maps) {
+		if clocksNeedBreaks() {
+			n.breakClocks(th, &r)
+		}
 		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
 			continue
 		}
@@ -46,7 +51,38 @@ func (n *Node) breakCode(th *thread, maps string) {
 
 // breaks reports whether the node's programs have breakpoints.
 func (n *Node) breaks() bool {
-	return n.functions != nil || n.probing != nil || n.cfg.Faults.Late
+	return n.functions != nil || n.probing != nil || n.cfg.Faults.Late || clocksNeedBreaks()
+}
+
+// clocksNeedBreaks reports whether reads of the time stamp counter are to be stopped at by
+// breakpoints, since the processor does not trap them here.
+func clocksNeedBreaks() bool {
+	can, err := tracee.CanTrapTSC()
+	return !can && err == nil
+}
+
+// tscReads are the offsets in a program file of the instructions that read the time stamp
+// counter.
+var tscReads = programs[[]uint64]{find: func(f *elf.File) (all []uint64) {
+	for _, addr := range insn.Clocks(f) {
+		if at, ok := offsetOf(f, addr); ok {
+			all = append(all, at)
+		}
+	}
+	return all
+}}
+
+// breakClocks sets breakpoints at the reads of the time stamp counter in a program file.
+func (n *Node) breakClocks(th *thread, r *codeRange) {
+	for _, at := range tscReads.of(th, r.file) {
+		if addr, ok := r.address(at); ok {
+			n.breakWith(th, addr, func(b *kernel.Break) bool {
+				was := b.Clock
+				b.Clock = true
+				return !was
+			})
+		}
+	}
 }
 
 // breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the

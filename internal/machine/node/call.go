@@ -181,11 +181,7 @@ func (n *Node) handleSignal(th *thread, sig unix.Signal) bool {
 	switch sig {
 	case unix.SIGSEGV:
 		if length, aux := th.tr.TrappedTSC(); length > 0 && !th.k.NoTSC {
-			n.passTrapped(th)
-			n.step.looksAtClock()
-			n.k.ClockTold = n.k.ClockTold || !th.inLoader()
-			n.noteRead(th)
-			must(th.tr.SkipTSC(length, aux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
+			n.readTSC(th, length, aux)
 			n.keepAction(th, sig)
 			return n.deliverSignals(th)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
 	"golang.org/x/sys/unix"
@@ -51,6 +52,9 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	}
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
+	if b.Clock {
+		return true, n.readClockAt(th, &b)
+	}
 	n.exposeAtBreak(th, &b)
 	f := &n.cfg.Faults.Fail
 	if b.Function != "" && f.On("") && n.mayFail(k) {
@@ -68,6 +72,24 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	}
 	n.stepOver(th, &b)
 	return true, b.Lock == "" || !n.overtakenAtLock(th, b.Lock)
+}
+
+// readClockAt executes the read of the time stamp counter in whose place a breakpoint stands. It
+// reports whether th goes on running.
+func (n *Node) readClockAt(th *thread, b *kernel.Break) bool {
+	must(th.tr.Jump(b.Addr))
+	if th.k.NoTSC {
+		th.k.Send(signal.Info{Signo: int(unix.SIGSEGV), Code: signal.SIKernel})
+		return n.deliverSignals(th)
+	}
+	th.tr.Poke(b.Addr, []byte{b.Was})
+	length, aux := th.tr.TrappedTSC()
+	th.tr.Poke(b.Addr, []byte{breakpoint})
+	if length == 0 {
+		panic(toolError{fmt.Errorf("thread %d: no read of the time stamp counter at %#x", th.k.TID, b.Addr)})
+	}
+	n.readTSC(th, length, aux)
+	return n.deliverSignals(th)
 }
 
 // returned stands in the call stream for a function that returned without having done anything.

@@ -46,6 +46,16 @@ func (n *Node) callCost() ariadne.Time {
 	return kernel.CallCost
 }
 
+// readTSC executes a read of the time stamp counter at which th stands: an instruction of length
+// bytes, which also tells the processor's number (withAux).
+func (n *Node) readTSC(th *thread, length int, withAux bool) {
+	n.passTrapped(th)
+	n.step.looksAtClock()
+	n.k.ClockTold = n.k.ClockTold || !th.inLoader()
+	n.noteRead(th)
+	must(th.tr.SkipTSC(length, withAux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
+}
+
 // noteRead notes that th is about to read the clock.
 func (n *Node) noteRead(th *thread) {
 	r := n.reads

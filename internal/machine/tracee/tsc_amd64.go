@@ -12,10 +12,8 @@ import (
 
 // CanTrapTSC reports whether reads of the time stamp counter (rdtsc) can be trapped here. Under
 // some hypervisors prctl says that they are, and the processor reads on: so one is executed, once,
-// by a process that does nothing else. err: that could not be tried.
-func CanTrapTSC() (bool, error) { return canTrapTSC() }
-
-var canTrapTSC = sync.OnceValues(func() (can bool, err error) {
+// by a process that does nothing else. err: that could not be tried. Tests replace it.
+var CanTrapTSC = sync.OnceValues(func() (can bool, err error) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -67,12 +67,12 @@ func Judge(f Facts) []Check {
 	}
 }
 
-// judgeTSC finds nothing wrong where the processor does not trap: few programs read the counter
-// themselves.
+// judgeTSC finds nothing wrong where the processor does not trap: few programs make code that reads
+// the counter.
 func judgeTSC(asked error, trapped bool) Check {
 	const name = "time stamp counter"
 	if asked == nil && !trapped {
-		return good(name, "its reads cannot be trapped on this machine: programs that execute rdtsc see real time, and differ from run to run")
+		return good(name, "its reads cannot be trapped on this machine, so breakpoints stand in their place: code that programs make at run time reads real time")
 	}
 	return judgeCall(name, asked, "its reads can be trapped", "inside a container, allow prctl(2) with PR_SET_TSC")
 }

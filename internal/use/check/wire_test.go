@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -19,9 +18,6 @@ import (
 // version is found to lose what it has acknowledged; the one in which that is repaired is not, and
 // neither are three members, whose followers also answer reads by themselves.
 func TestEtcdctl(t *testing.T) {
-	if can, err := tracee.CanTrapTSC(); err != nil || !can {
-		t.Skipf("programs read real time here, since rdtsc cannot be trapped (%v)", err)
-	}
 	if out, err := exec.Command("../../../examples/bugs/etcd-single/fetch").CombinedOutput(); err != nil {
 		t.Skipf("not fetched: %v\n%s", err, out)
 	}

@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
@@ -55,9 +54,6 @@ func openSpec(t *testing.T, path string) *Debugger {
 // TestVisitsAreTheSame: at each visit of a step, from whichever side, each node is the same to the
 // last byte of its memory, also with faults, choices of programs, and threads that were preempted.
 func TestVisitsAreTheSame(t *testing.T) {
-	if can, err := tracee.CanTrapTSC(); err != nil || !can {
-		t.Skipf("the dynamic loader keeps real time in memory, since rdtsc cannot be trapped here (%v)", err)
-	}
 	for _, c := range []struct{ spec, wanted string }{
 		{"planted/commit.yaml", ""},
 		{"faults/ledger-bug.yaml", " fail:"},

@@ -1,5 +1,4 @@
 // Who only reads the processor's counter sees that timers have expired which its time has passed.
-// guest: tsc
 #include "guest.h"
 #include <x86intrin.h>
 
