@@ -153,6 +153,7 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	case record.Interrupted:
 		say("The check was interrupted: --resume --out %s continues it.", r.Out)
 	case search.StopTime, search.StopExecutions: // that is known to who gave them
+	case record.PathsCutOff: // Coverage.Missed says so, below
 	case "":
 	default:
 		say("The check stopped: %s.", r.Stopped)

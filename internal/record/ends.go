@@ -39,8 +39,14 @@ func GoalDoubt(name string) string {
 	return fmt.Sprintf("property %q was not true in any state of a long walk%s", name, endedBefore)
 }
 
-// Interrupted is why a command stops that the user ends.
-const Interrupted = "interrupted"
+// Why a check stops that has a remark of its own.
+const (
+	// Interrupted is why a command stops that the user ends.
+	Interrupted = "interrupted"
+	// PathsCutOff: no path is left, but limits of steps or time have cut paths off at states that
+	// count as equal to later ones. So other paths may lead further (Coverage.Missed).
+	PathsCutOff = "no path is left, but limits of steps or time cut paths off"
+)
 
 // Stop enters why a check has stopped.
 func (r *Report) Stop(why string, s *spec.Spec) {
@@ -87,12 +93,18 @@ const AtLeast = 10
 func (r *Report) Enough(atLeast int, said bool) {
 	c := r.Coverage
 	r.AtLeast = atLeast
-	if len(r.Violations) > 0 || c == nil || c.Exhausted || r.Stopped == Interrupted || r.Executions == 0 {
+	if len(r.Violations) > 0 || c == nil || c.Exhausted || r.Stopped == Interrupted || r.Executions == 0 && r.Stopped != PathsCutOff {
 		return
 	}
 	if r.Executions < atLeast {
-		r.Doubt(fmt.Sprintf("%s%d, and a verdict needs %d: give the check more time (--time), or accept fewer (--at-least %d)",
-			tooFew, r.Executions, atLeast, r.Executions))
+		advice := "give the check more time (--time)"
+		if r.Stopped == PathsCutOff {
+			advice = "let paths go further (--depth, or limits in the spec)"
+		}
+		if r.Executions > 0 {
+			advice += fmt.Sprintf(", or accept fewer (--at-least %d)", r.Executions)
+		}
+		r.Doubt(fmt.Sprintf("%s%d, and a verdict needs %d: %s", tooFew, r.Executions, atLeast, advice))
 	}
 	if said || c.Earlier > 0 || len(c.Faults) == 0 || slices.ContainsFunc(c.Faults, func(f Faults) bool { return f.Taken > 0 }) {
 		return

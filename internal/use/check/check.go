@@ -398,8 +398,13 @@ func (c *check) closeReport(ctx context.Context) (*record.Report, error) {
 	if why == "" && ctx.Err() != nil {
 		why = record.Interrupted
 	}
-	if why == StopExplored && r.Coverage != nil && len(r.Coverage.ReadClock) > 0 {
-		why = StopExploredAtTimes
+	if c := r.Coverage; why == StopExplored && c != nil {
+		switch {
+		case !c.Exhausted && c.CutOff > 0:
+			why = record.PathsCutOff
+		case len(c.ReadClock) > 0:
+			why = StopExploredAtTimes
+		}
 	}
 	r.Stop(why, c.system.Spec)
 	row, _ := strategy.Named(c.opts.Search.Strategy)
