@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,7 +70,7 @@ func TestScripts(t *testing.T) {
 			}
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor, "shows": shows},
 	})
 }
 
@@ -119,6 +120,60 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Fatalf("%s is not there after %v", args[0], patience)
+}
+
+// shows wants of stdout what a page shows as the output of a command: shows PAGE COMMAND. It
+// compares the violation, and the rows of the timeline in their order, without times. The page may
+// leave rows out.
+func shows(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: shows page command")
+	}
+	page, err := os.ReadFile(filepath.Join("../../docs", args[0]))
+	ts.Check(err)
+	rows := shownRows(string(page), args[1])
+	if len(rows) < 3 {
+		ts.Fatalf("%s shows %d rows of %s", args[0], len(rows), args[1])
+	}
+	printed := outputRows(ts.ReadFile("stdout"))
+	for _, row := range rows {
+		at := slices.Index(printed, row)
+		if at < 0 {
+			ts.Fatalf("%s shows of %s a row that was not printed (there): %s", args[0], args[1], row)
+		}
+		printed = printed[at+1:]
+	}
+}
+
+// shownRows are the rows of the block that follows a command on a page.
+func shownRows(page, command string) []string {
+	_, rest, _ := strings.Cut(page, "\n    "+command+"\n")
+	var block strings.Builder
+	for line := range strings.Lines(rest) {
+		text, indented := strings.CutPrefix(line, "    ")
+		if !indented && strings.TrimSpace(line) != "" && block.Len() > 0 {
+			break
+		}
+		if indented {
+			block.WriteString(text)
+		}
+	}
+	return outputRows(block.String())
+}
+
+// virtualTime is a time in a timeline. Versions of a compiler make more system calls or fewer, and
+// so move it by microseconds.
+var virtualTime = regexp.MustCompile(`\d+\.\d+m?s`)
+
+// outputRows are the violation and the rows of the timeline, without their times.
+func outputRows(output string) (rows []string) {
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		if at := virtualTime.FindStringIndex(line); at != nil && at[0] == 0 || strings.HasPrefix(line, "violation: ") {
+			rows = append(rows, strings.Join(strings.Fields(virtualTime.ReplaceAllString(line, "")), " "))
+		}
+	}
+	return rows
 }
 
 // jsonLines wants each line of a file, or of stdout, to be a JSON value.
