@@ -49,9 +49,9 @@ the bounds was explored. -v prints the numbers. --strategy is one of
 
 ` + strategies() + `
 A long execution has more orders than can be tried. --from, --depth, --timers and
---deviations bound the search. The natural schedule has every event at its time. The search
-follows it up to a step and then takes so many steps. Up to so many timers, or steps of any
-kind, differ from the natural schedule.
+--deviations bound the search. The natural schedule has every event at its time. The search follows
+it up to the step of --from, and then takes at most --depth steps. At most --timers timers, and at
+most --deviations steps of any kind, differ from the natural schedule.
 
 The section explore of the spec has the same settings, and flags override it. A bound of 0
 allows none of what it bounds. Without the flag, or with the value none, there is no bound.
@@ -111,7 +111,7 @@ when every state was explored, or when --at-least says that so many executions a
 	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
 	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "`n` executions are enough for the verdict that nothing was found, with or without a fault among them; after fewer the check is inconclusive, unless every state was explored (default: 10, or --executions if that is less, and one of them with a fault if faults are allowed)")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
-	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look so long for a smaller execution with the same violation; 0: do not look, the default with --keep-going")
+	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look for a smaller execution with the same violation for this duration; 0: do not look, the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
 	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "run `n` workers at the same time (default: one per processor)")
 	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of this index, `n`")

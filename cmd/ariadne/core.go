@@ -23,7 +23,8 @@ type nodeAt struct {
 
 func (n *nodeAt) register(f *pflag.FlagSet) {
 	f.StringVar(&n.node, "node", "", "look at the node of this `name`; may be left out if there is only one node")
-	f.IntVar(&n.step, "step", -1, "stand behind the step of this `number` (default: the last one)")
+	f.IntVar(&n.step, "step", -1, "show the node after the step of this `number` (default: the last step)")
+	f.Lookup("step").DefValue = "0" // not printed: the text says it
 	f.StringVar(&n.spec, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.BoolVar(&n.Force, "force", false, "follow the trace even if spec or programs have changed")
 }

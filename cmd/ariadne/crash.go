@@ -57,9 +57,10 @@ forms the images that the persistence model allows, up to --images at each point
 runs in a copy of each different image, and rejects an image by its exit status. In a directory
 with a git repository:
 
-  ariadne crash --check 'git fsck' -- git commit -m change file
+  ariadne crash --check 'git fsck' -- git commit -m x
 
-Ariadne blames a failing image on the loss that it shares with the images that lack least.
+For each failing image, Ariadne looks for the smallest part of the loss that still makes an image
+fail, and blames that part.
 "rename of B before data of B" means that the disk has the rename, and lacks data written to B
 before it.
 
@@ -103,7 +104,7 @@ directory.
 Exit status: 1 the checker rejects an image. 2 the command fails, or the checker rejects the
 files of the complete run. 3 no image is rejected, and a check did not end in time, or was
 interrupted. docs/guides/storage.md has the rules of the models.`,
-		Example: `  ariadne crash --check 'git fsck' -- git commit -m change file
+		Example: `  ariadne crash --check 'git fsck' -- git commit -m x
   ariadne crash --check ./verify --model any --outside promised sqlite.yaml
   ariadne crash --fail files --check ./verify sqlite.yaml
   ariadne crash --read 'sqlite3 db .dump' -- sqlite3 db 'update t set a = 2'`,
@@ -178,11 +179,11 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 	f.BoolVar(&c.log, "log", false, "give the checker the file $ARIADNE_LOG, with the operations, and what of each is lost, as lines of JSON")
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
 	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/faults.md); files: every call that needs a disk")
-	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "up to `n` of these (default: 1000)")
+	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "let up to `n` calls fail (default: 1000)")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.BoolVar(&c.apart, "apart", false, "check each image, also when it equals another one wherever the checker looks")
 	f.Float64Var(&c.audit, "audit", 0, "check this `share` of equal images, too, and compare the verdicts: 0 to 1")
-	f.StringVar(&c.keep, "keep", "", "write failing images to this `directory`, of each group the one that lacks least, with a text of what is lost")
+	f.StringVar(&c.keep, "keep", "", "write a failing image of each group to this `directory`, the one that lost least, with a list of what it lost")
 	f.StringVar(&c.date, "date", "", "`date` that the command's clock shows at first, such as 2026-11-21 or 2026-11-21T09:30:00Z (default: now, or the spec's)")
 	f.StringVar(&c.html, "html", "", "write a page to this `file`, with the operations and where images fail")
 	f.BoolVar(&c.json, "json", false, "print one JSON object per line: of kills, and of each model")

@@ -32,7 +32,7 @@ log with vector clocks, which ShiViz reads without settings.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			write, ok := pictureFormats[filepath.Ext(out)]
 			if !ok {
-				return usageError{fmt.Errorf("-o %s: the name says what is written: it ends in .html, .svg or .shiviz", out)}
+				return usageError{fmt.Errorf("-o %s: the name must end in .html, .svg or .shiviz, by what is to be written", out)}
 			}
 			s, err := a.tracedSpec(args[0], path)
 			if err != nil {

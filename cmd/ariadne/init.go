@@ -71,6 +71,9 @@ func writeNew(path string, data []byte) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%s exists already: name another file, or remove it", path)
 	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: there is no directory %s: make it, or name a file elsewhere", path, filepath.Dir(path))
+	}
 	if err != nil {
 		return err
 	}

@@ -31,13 +31,13 @@ more, or try a fix, and see whether the violation still comes. At each step the 
 takes the possible event that comes first in the rest of the trace. Events that the trace
 does not have happen when they are due. A message is late only when it is late in the
 trace. Connections are the same when a node opens them to the same port in the same order.
-The replay goes on to an end. It says whether a violation came (exit status 1) and where
-the execution left the trace.
+The replay goes on until the execution ends. It says whether a violation came (exit status 1)
+and where the execution left the trace.
 
 With --critical, for a trace of eventually or leads_to, the replay then looks for the
 critical transition. That is the step after which no walk reaches a live state.`,
 		Example: `  ariadne replay ariadne-runs/raftkv-1/violation-1/trace.txt
-  ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # with a print more
+  ariadne replay --loose ariadne-runs/raftkv-1/violation-1/trace.txt   # after a change
   ariadne replay --critical --walks 200 ariadne-runs/tree-1/violation-1/trace.txt`,
 		Args: exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {

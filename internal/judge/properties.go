@@ -225,7 +225,11 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
 	globals, err := script.Exec(thread, p.Path, src, known)
 	if err != nil {
-		return c, fail(script.Located(p.Path, err).Text)
+		text := script.Located(p.Path, err).Text
+		if strings.HasPrefix(text, "undefined: ") {
+			text += ": declare it under expose, as a stage, or as a function of definitions"
+		}
+		return c, fail(text)
 	}
 	if len(c.params) == 0 {
 		return c, fail("it reads nothing that a node exposes, nor " + strings.Join(ownNames(), ", "))

@@ -59,7 +59,7 @@ func (r *reader) columns(data []byte) []nodeText {
 			continue
 		}
 		if len(c) != 3 {
-			r.fail(number, "%d columns where 3 are needed: command, working dir, inject failure? (two blanks or a tab between them)", len(c))
+			r.fail(number, "a spec in a file with this name has three columns in each line (command, working dir, inject failure?), with two blanks or a tab between them; this line has %d", len(c))
 			continue
 		}
 		if strings.ContainsRune(string(line), 0) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -282,8 +283,17 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 			goal, live = leads, true
 		}
 		switch {
-		case len(p.forms) != 1 || hasPer && !one || hasInitial && level < 0:
-			r.fail(name.line, "property %q: one of always, never, finally, number, eventually, leads_to, agree, one, rises, linearizable, sequential and durable is needed, per with one only, initial with the last three only", name.string)
+		case len(p.forms) == 0:
+			r.fail(name.line, "property %q: one of always, never, finally, number, eventually, leads_to, agree, one, rises, linearizable, sequential and durable is needed", name.string)
+			return
+		case len(p.forms) > 1:
+			r.fail(name.line, "property %q: has %s, and may have only one of them: write a property for each", name.string, strings.Join(slices.Sorted(maps.Keys(p.forms)), " and "))
+			return
+		case hasPer && !one:
+			r.fail(name.line, "property %q: per goes with one", name.string)
+			return
+		case hasInitial && level < 0:
+			r.fail(name.line, "property %q: initial goes with linearizable, sequential and durable", name.string)
 			return
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)

@@ -36,16 +36,16 @@ var commands []command
 func init() {
 	commands = []command{
 		{"help h ?", "[COMMAND]", "say what commands there are, or what one does", "", (*Debugger).help},
-		{"where w", "", "say where you stand", "", (*Debugger).where},
+		{"where w", "", "show the step at which you are", "", (*Debugger).where},
 		{"list l", "[FROM-TO | all | WHAT]", "list the steps around here, some steps, or those of a kind", conditionHelp, (*Debugger).list},
-		{"goto g", "PLACE", "go behind a step", `PLACE is one of these:
+		{"goto g", "PLACE", "go to the state after a step", `PLACE is one of these:
   41             the step of this number; 0 is before all steps
   1.5s           the last step up to a virtual time
   start, end     the beginning, or the last known step
   violation      the step that shows the violation
   line REGEX     the first step in which a program writes a line that matches`, (*Debugger).gotoPlace},
-		{"next n", "[COUNT | WHAT]", "go on: one step, some steps, or up to a step of a kind",
-			"Behind the last known step, next takes what comes first in time.\n" + conditionHelp, (*Debugger).next},
+		{"next n", "[COUNT | WHAT]", "go forward: one step, some steps, or up to a step of a kind",
+			"After the last known step, next takes the event that comes first in time.\n" + conditionHelp, (*Debugger).next},
 		{"back b", "[COUNT | WHAT]", "go back: one step, some steps, or up to a step of a kind", conditionHelp, (*Debugger).back},
 		{"step s", "[NUMBER]", "show all of a step: what it delivers, and what comes of it", "", (*Debugger).showStep},
 		{"node", "NAME", "show a node: its exposed values, last lines, threads, sockets, timers", "", (*Debugger).showNode},
@@ -58,13 +58,13 @@ func init() {
 		{"timers", "NAME", "show a node's timers", "", (*Debugger).showTimers},
 		{"files", "NAME", "show a node's own files", "", (*Debugger).showFiles},
 		{"flight f", "", "show the messages that are under way", "", (*Debugger).showFlight},
-		{"diff d", "NAME STEP [STEP]", "show in what a node differs between two steps, or a step and here", "", (*Debugger).diff},
-		{"digest", "NAME", "name the state of a node, with memory and registers: the same at each visit", "", (*Debugger).showDigest},
+		{"diff d", "NAME STEP [STEP]", "show what differs in a node between two steps, or between a step and here", "", (*Debugger).diff},
+		{"digest", "NAME", "print a number for the whole state of a node", "", (*Debugger).showDigest},
 		{"core", "NAME FILE", "write core files of a node's processes, which gdb opens", "", (*Debugger).core},
-		{"choices c", "", "list what can happen here", "", (*Debugger).choices},
+		{"choices c", "", "list the events that can happen next", "", (*Debugger).choices},
 		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "", (*Debugger).choose},
-		{"run r", "[COUNT]", "go to the end, at most so many steps, always with what comes first in time", "", (*Debugger).run},
-		{"keep k", "NAME", "keep this place as a branch", "", (*Debugger).keepBranch},
+		{"run r", "[COUNT]", "go on to the end, or by COUNT steps; each step is the event that comes first in time", "", (*Debugger).run},
+		{"keep k", "NAME", "give this place a name, as a branch", "", (*Debugger).keepBranch},
 		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},
 		{"branches", "", "list the branches", "", (*Debugger).branches},
 	}
