@@ -141,6 +141,7 @@ var folders = map[string][]string{
 // folder each may import. So a machine has floors, and a leaf imports no other.
 var inside = map[string][]string{
 	"internal/leaf/disk/disktest":    {"internal/leaf/disk"},
+	"internal/leaf/debuginfo/stack":  {"internal/leaf/debuginfo"},
 	"internal/leaf/…":                {},
 	"internal/machine/filetree":      {},
 	"internal/machine/hostfiles":     {},

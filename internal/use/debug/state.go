@@ -57,7 +57,8 @@ func (d *Debugger) look(id ariadne.NodeID, contents bool) (facts []fact, err err
 			return err
 		}
 		for i := range v.Processes {
-			facts = append(facts, ofProcess(&v.Processes[i])...)
+			p := &v.Processes[i]
+			facts = append(facts, ofProcess(p, func(tid int) string { return d.inFunction(m, p, tid) })...)
 		}
 		for i, t := range v.Timers {
 			silent := ""
@@ -106,7 +107,8 @@ func (d *Debugger) exposes(id ariadne.NodeID) []expose.Tuple {
 	return watch.Exposed(id).Tuples()
 }
 
-func ofProcess(p *inspect.Process) (facts []fact) {
+// ofProcess are the facts of a process. where says in which function a thread is.
+func ofProcess(p *inspect.Process, where func(tid int) string) (facts []fact) {
 	pid := strconv.Itoa(p.PID)
 	text := fmt.Sprintf("process %d: %s", p.PID, abridge(strings.Join(p.Args, " "), 120))
 	switch {
@@ -117,7 +119,7 @@ func ofProcess(p *inspect.Process) (facts []fact) {
 	}
 	facts = append(facts, fact{section: processes, key: pid, text: text})
 	for _, t := range p.Threads {
-		facts = append(facts, fact{section: threads, key: strconv.Itoa(t.TID), text: fmt.Sprintf("thread %v", t)})
+		facts = append(facts, fact{section: threads, key: strconv.Itoa(t.TID), text: fmt.Sprintf("thread %v%s", t, where(t.TID))})
 	}
 	for _, f := range p.Descriptors {
 		text := fmt.Sprintf("%d of process %d: %s", f.FD, p.PID, f.What)
