@@ -32,6 +32,12 @@ type Break struct {
 	Clock    bool   // a read of the time stamp counter is there
 }
 
+// NapSite is a place in a program at which it calls nanosleep.
+type NapSite struct {
+	At   uint64 // behind the call's instruction
+	Naps bool   // by the call there a language's runtime keeps itself going
+}
+
 // Followed is a call of a function at whose end something is exposed.
 type Followed struct {
 	Probe        int      // which function
@@ -71,6 +77,8 @@ type Process struct {
 	AllStop, UnseenStop bool
 	// Breaks are Ariadne's breakpoints in its code (internal/machine/node).
 	Breaks []Break
+	// NapSite is where it has called nanosleep last (internal/machine/node).
+	NapSite NapSite
 	// Followed are the calls of functions at whose end something is exposed, until they return.
 	Followed []Followed
 	// Variables are those that it exposes.
@@ -286,7 +294,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux, c.Breaks, c.Followed, c.Variables = p.Aux, p.Breaks, slices.Clone(p.Followed), slices.Clone(p.Variables)
+	c.Aux, c.Breaks, c.NapSite, c.Followed, c.Variables = p.Aux, p.Breaks, p.NapSite, slices.Clone(p.Followed), slices.Clone(p.Variables)
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
@@ -356,7 +364,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
 	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
-	p.Breaks, p.Followed, p.Variables = nil, nil, nil
+	p.Breaks, p.NapSite, p.Followed, p.Variables = nil, NapSite{}, nil, nil
 	p.releaseVfork()
 }
 

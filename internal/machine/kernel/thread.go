@@ -110,6 +110,8 @@ type Call struct {
 	Fails Errno
 	// Cut: the machine has lost its power in the midst of it.
 	Cut bool
+	// Naps: a language's runtime sleeps, to keep itself going (internal/machine/node).
+	Naps bool
 	// Program is the path that execve was given; "" for a descriptor.
 	Program string
 }
@@ -404,12 +406,10 @@ func (n *Node) AnyReady(f func(*Thread) bool) bool {
 }
 
 // keepsRuntimeAlive reports whether the thread's current wait only keeps a
-// language runtime ticking: Go's sysmon naps with the nanosleep call that glibc
-// has not used since 2.31; HotSpot names its ticker.
+// language runtime ticking: Go's sysmon naps; HotSpot names its ticker.
 func (t *Thread) keepsRuntimeAlive() bool {
-	t.naps = t.naps || t.Call.NR == unix.SYS_NANOSLEEP && t.TID != t.Proc.PID
-	return t.Call.NR == unix.SYS_NANOSLEEP && t.TID != t.Proc.PID ||
-		t.Name == "VM Periodic Tas"
+	t.naps = t.naps || t.Call.Naps
+	return t.Call.Naps || t.Name == "VM Periodic Tas"
 }
 
 // housekeeping returns how long a language runtime may look after itself, when the

@@ -28,6 +28,7 @@ func (n *Node) handleStop(th *thread, s tracee.Stop) bool {
 		if !th.tr.Is64() {
 			th.k.Call.NR = -1
 		}
+		th.k.Call.Naps = n.naps(th)
 		n.step.makes(th.k.Call.NR)
 		n.watch.Called()
 		n.spendTime(th, n.callCost())
