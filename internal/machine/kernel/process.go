@@ -83,6 +83,8 @@ type Process struct {
 	Followed []Followed
 	// Variables are those that it exposes.
 	Variables []Variable
+	// MapsOwn: it may have mapped files of the node's own privately (internal/machine/node).
+	MapsOwn bool
 	// AdvisedFork: some of its memory may not be copied to children as it is.
 	AdvisedFork bool
 
@@ -298,7 +300,7 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
-	c.AdvisedFork, c.AllStop, c.UnseenStop = p.AdvisedFork, p.AllStop, p.UnseenStop
+	c.MapsOwn, c.AdvisedFork, c.AllStop, c.UnseenStop = p.MapsOwn, p.AdvisedFork, p.AllStop, p.UnseenStop
 	c.NoHugePages, c.EarlyKill = p.NoHugePages, p.EarlyKill
 	c.OOMScoreAdj, c.CoreFilter = p.OOMScoreAdj, p.CoreFilter
 	for r, l := range p.Rlimits {

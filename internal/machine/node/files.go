@@ -32,6 +32,8 @@ type versions struct {
 	shared  sharedMemory
 	// orphans are System V segments whose processes were killed, by what they hold.
 	orphans sharedMemory
+	// private is what is in private mappings of files of the node's own.
+	private privateMemory
 }
 
 // showFiles makes the tree show n's files.
@@ -48,6 +50,7 @@ func (n *Node) showFiles() {
 		must(h.tree.Restore(n.files))
 		n.enterRecreated()
 		n.restoreShared()
+		n.restorePrivate()
 		n.restoreOffsets()
 	}
 	h.shows = n
@@ -140,6 +143,7 @@ func (n *Node) captureFiles() {
 		clear(files.Dirty)
 	}
 	n.captureShared()
+	n.capturePrivate()
 	if n.paging.filesMayDiffer() {
 		n.saveOffsets()
 	}

@@ -76,6 +76,7 @@ func (n *Node) setImage(th *thread, maps string) bool {
 	}
 	must(restore())
 	n.breakCode(th, maps)
+	n.noteOwnImage(th, maps)
 	return why == "" || n.refuseImage(th, "exec of "+th.k.Proc.Exe, why)
 }
 

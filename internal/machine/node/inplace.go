@@ -14,8 +14,6 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/host"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
-
-	"golang.org/x/sys/unix"
 )
 
 // pageAt is a page of a process, and its content.
@@ -278,24 +276,19 @@ func (n *Node) canFollow() bool {
 var errOwnFile = errors.New("a private mapping of a file of the node's own")
 
 // ownDevice is the device of the node's own files, as maps shows it.
-func (n *Node) ownDevice() uint64 {
-	dev := n.k.Files.Private
-	return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev))
-}
+func (n *Node) ownDevice() uint64 { return shownDevice(n.k.Files.Private) }
 
-// writableRanges lists the private mappings of a process that it can write. errOwnFile: one of them
-// cannot be followed.
+// writableRanges lists the private mappings of a process that it can write. errOwnFile: it has some
+// that cannot be followed. A page of those that nobody has written shows what the file holds now,
+// and that changes. One that was written is gone when the file gets shorter.
 func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
+	if len(ownMappings([]byte(maps), own)) > 0 {
+		return nil, errOwnFile
+	}
 	for line := range bytes.Lines([]byte(maps)) {
-		m, ok := parseMapping(line)
-		if !ok || m.shared || !m.writable {
-			continue
+		if m, ok := parseMapping(line); ok && !m.shared && m.writable {
+			all = append(all, tracee.Range{Start: m.start, End: m.end})
 		}
-		if own != 0 && m.dev == own {
-			// A page that nobody has written shows what the file holds now, and that changes.
-			return nil, errOwnFile
-		}
-		all = append(all, tracee.Range{Start: m.start, End: m.end})
 	}
 	return all, nil
 }

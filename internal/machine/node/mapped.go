@@ -32,11 +32,17 @@ type mappedFiles struct {
 // change it.
 func (n *Node) holdMapped(th *thread) {
 	a := th.k.Call.Args
-	if th.k.Call.NR != unix.SYS_MMAP || a[3]&unix.MAP_ANONYMOUS != 0 || a[3]&unix.MAP_TYPE == unix.MAP_PRIVATE {
+	if th.k.Call.NR != unix.SYS_MMAP || a[3]&unix.MAP_ANONYMOUS != 0 {
 		return
 	}
 	of := th.k.Proc.FDs.Get(int(int32(a[4])))
 	h, ok := of.File.(*kernel.HostFile)
+	if a[3]&unix.MAP_TYPE == unix.MAP_PRIVATE {
+		if ok {
+			n.noteOwnFile(th, h)
+		}
+		return
+	}
 	if !ok || !n.k.Files.Mapped[h.Key()] || n.held.files[h.Key()] != nil || n.home.tree != nil && n.home.tree.Adopted(n.treeID(h.Key())) {
 		return
 	}

@@ -31,6 +31,7 @@ type state struct {
 var states = kernel.NewCopier[state](
 	reflect.TypeFor[*filetree.State](),
 	reflect.TypeFor[sharedMemory](),
+	reflect.TypeFor[privateMemory](),
 	reflect.TypeFor[*diskView](),
 )
 
