@@ -1,6 +1,7 @@
 package sys
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
@@ -47,7 +48,7 @@ func Visible(t *kernel.Thread) (on string, sight Sight) {
 		return on, Seen
 	}
 	switch {
-	case t.Call.NR == unix.SYS_CLOSE && ends(t, t.Call.Args[0]):
+	case endsConnection(t):
 		return "", SeenWhenOff
 	case setsClock(t):
 		return "", Seen
@@ -57,6 +58,22 @@ func Visible(t *kernel.Thread) (on string, sight Sight) {
 		return "", SeenByProcesses
 	}
 	return "", NotSeen
+}
+
+// endsConnection: a connection to another machine ends with the descriptors that the call closes.
+func endsConnection(t *kernel.Thread) bool {
+	a := t.Call.Args
+	switch t.Call.NR {
+	case unix.SYS_CLOSE:
+		return ends(t, a[0])
+	case unix.SYS_DUP2, unix.SYS_DUP3:
+		return a[0] != a[1] && ends(t, a[1])
+	case unix.SYS_CLOSE_RANGE:
+		return a[2]&unix.CLOSE_RANGE_CLOEXEC == 0 && slices.ContainsFunc(t.FDs().Numbers(), func(fd int) bool {
+			return uint64(fd) >= a[0] && uint64(fd) <= a[1] && ends(t, uint64(fd))
+		})
+	}
+	return false
 }
 
 // setsClock: the machine's clock goes on from there when it is switched on again.
@@ -165,6 +182,9 @@ func visible(t *kernel.Thread) (on string, ok bool) {
 	case unix.SYS_FTRUNCATE, unix.SYS_FALLOCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FREMOVEXATTR:
 		return changedFile(t, a)
 	case unix.SYS_COPY_FILE_RANGE, unix.SYS_SPLICE:
+		if sends(t, a[2]) {
+			return "", true
+		}
 		return changedFile(t, Args{a[2]})
 	case unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_CONNECT, unix.SYS_SHUTDOWN:
 		return "", sends(t, a[0])
