@@ -93,7 +93,7 @@ when every state was explored, or when --at-least says that so many executions a
 			p := a.printer(o, s)
 			p.limits(opts)
 			opts.Out, opts.System = o.out, a.system()
-			opts.OnProgress, opts.OnViolation, opts.OnPrint = p.progress, p.violation, p.said
+			opts.OnProgress, opts.OnViolation, opts.OnPrint = p.progress, p.violation, p.printScriptLine
 			if err := forCheck(cmp.Or(opts.Workers, runtime.NumCPU()), opts.Search.Memory); err != nil {
 				return err
 			}

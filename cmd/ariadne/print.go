@@ -16,7 +16,7 @@ type printer interface {
 	limits(check.Options)
 	progress(check.Progress)
 	violation(record.Violation)
-	said(line string) // by a script
+	printScriptLine(line string) // by a script
 	report(*record.Report)
 }
 

@@ -67,7 +67,7 @@ func (p *jsonPrinter) progress(g check.Progress) {
 	}
 }
 
-func (p *jsonPrinter) said(line string) {
+func (p *jsonPrinter) printScriptLine(line string) {
 	if !p.quiet {
 		p.print(scriptEvent{"script", line})
 	}

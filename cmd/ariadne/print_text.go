@@ -131,8 +131,8 @@ func (p *textPrinter) progress(g check.Progress) {
 	p.dirty = true
 }
 
-// said shows a line of a script.
-func (p *textPrinter) said(line string) {
+// printScriptLine shows a line of a script.
+func (p *textPrinter) printScriptLine(line string) {
 	if !p.quiet {
 		p.clear()
 		fmt.Fprintf(p.err, "script: %s\n", line)

@@ -60,7 +60,7 @@ var own = map[string]ownName{
 		},
 		say: func(p *Properties, s *expose.Snapshot) (all []string) {
 			for _, o := range expose.PendingOf(p.operations(s.Past)) {
-				all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s", who(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
+				all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s", clientName(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
 			}
 			return all
 		},
@@ -91,8 +91,8 @@ func pendingTuple(o expose.Pending) expose.Tuple {
 		Fields: []string{"client", "op", "key", "value", "n"}, Values: []string{o.Client, o.Op, o.Key, o.Value, strconv.Itoa(o.N)}}
 }
 
-// who is a client of a node.
-func who(node, client string) string {
+// clientName names a client of a node.
+func clientName(node, client string) string {
 	if client == "" {
 		return node
 	}

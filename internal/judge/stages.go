@@ -90,15 +90,15 @@ func (c *stageCalls) Execute(i int, of [][]*stage.Tuple) ([]*stage.Tuple, error)
 	for _, tuples := range of {
 		args = append(args, script.Tuples(tuples))
 	}
-	return c.call(i, c.calls[i], args)
+	return c.callFunction(i, c.calls[i], args)
 }
 
 // Change implements stage.Calls.
 func (c *stageCalls) Change(i int, before []*stage.Tuple, added, removed [][]*stage.Tuple) ([]*stage.Tuple, error) {
-	return c.call(i, c.diffs[i], starlark.Tuple{script.Tuples(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
+	return c.callFunction(i, c.diffs[i], starlark.Tuple{script.Tuples(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
 }
 
-func (c *stageCalls) call(i int, fn *starlark.Function, args starlark.Tuple) ([]*stage.Tuple, error) {
+func (c *stageCalls) callFunction(i int, fn *starlark.Function, args starlark.Tuple) ([]*stage.Tuple, error) {
 	s := &c.Graph.Stages[i]
 	v, err := script.Call(c.thread, fn, args)
 	if err != nil {

@@ -50,7 +50,7 @@ func (p *progress) start(ctx context.Context) {
 			case <-tick.C:
 				p.mu.Lock()
 				if time.Since(p.told) >= tellAtLeast {
-					p.tell()
+					p.printLine()
 				}
 				p.mu.Unlock()
 			}
@@ -63,7 +63,7 @@ func (p *progress) begin(part string, next []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.part, p.next, p.what, p.since, p.told = part, next, "", time.Now(), time.Time{}
-	p.tell()
+	p.printLine()
 }
 
 func (p *progress) now(what string) {
@@ -71,12 +71,12 @@ func (p *progress) now(what string) {
 	defer p.mu.Unlock()
 	p.what, p.since = what, time.Now()
 	if time.Since(p.told) >= tellAtMost {
-		p.tell()
+		p.printLine()
 	}
 }
 
-// tell prints a line. mu is held.
-func (p *progress) tell() {
+// printLine prints a line. mu is held.
+func (p *progress) printLine() {
 	p.told = time.Now()
 	line := fmt.Sprintf("%7s  %s", p.told.Sub(p.began).Round(time.Second), p.part)
 	switch {

@@ -68,7 +68,7 @@ type Counts struct {
 	Remembered int `json:"remembered"` // looked up
 	// not looked up, but another worker waited for the same already
 	Shared     int `json:"shared"`
-	Lent       int `json:"lent"`     // not looked up, but the same as on another disk (lend.go)
+	Lent       int `json:"lent"`     // not looked up, but the same as on another disk (share.go)
 	Foreseen   int `json:"foreseen"` // told of by another one that was executed (ariadne.Output)
 	Executed   int `json:"executed"` // made by a living node, for the first time
 	Replayed   int `json:"replayed"` // executed again only to reach a local state
@@ -196,13 +196,13 @@ func (x *Executor) Known(l *Local, in world.Input) (bool, error) {
 // execute executes a transition. Each time that an instance is lost there is a checkpoint
 // less that could lead to it; one that was just booted is alone, and is not lost.
 func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) {
-	lent, err := x.lender(l, in)
+	shared, err := x.findShared(l, in)
 	if err != nil {
 		return nil, err
 	}
-	if lent != nil && !x.audits(l, in) {
+	if shared != nil && !x.audits(l, in) {
 		x.counts.Lent++
-		return x.memo.borrow(l, lent)
+		return x.memo.enterShared(l, shared)
 	}
 	for {
 		if t, err = x.try(l, in); !errors.Is(err, ariadne.ErrLost) {
@@ -212,8 +212,8 @@ func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) 
 			return nil, err
 		}
 	}
-	if err == nil && lent != nil && !t.Output.Unreplayable && (t.Output.Digest != lent.Output.Digest || !slices.Equal(t.Output.Looks, lent.Output.Looks)) {
-		return t, x.mismatch(&Mismatch{State: l, Input: in, First: lent.Output, Second: t.Output})
+	if err == nil && shared != nil && !t.Output.Unreplayable && (t.Output.Digest != shared.Output.Digest || !slices.Equal(t.Output.Looks, shared.Output.Looks)) {
+		return t, x.mismatch(&Mismatch{State: l, Input: in, First: shared.Output, Second: t.Output})
 	}
 	return t, err
 }
@@ -287,7 +287,7 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		err = errors.Join(err, x.abandon(l.Node)) // no state is named by that
 	}
 	for i := 0; err == nil && i < len(out.Others); i++ {
-		err = x.foreseen(l, in, &out.Others[i])
+		err = x.enterOthers(l, in, &out.Others[i])
 	}
 	if err == nil && (t.Output.Digest != out.Digest || out.Cut != "") {
 		// likewise, and one of them may go differently; or it is in the midst of a step
@@ -296,9 +296,9 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 	return t, err
 }
 
-// foreseen enters what a step that was executed would have come to otherwise. What is to be audited
-// is executed, and compared with that.
-func (x *Executor) foreseen(l *Local, in world.Input, out *ariadne.Output) error {
+// enterOthers enters the transitions of a step's other images, which the executed step has
+// reported. A transition that is to be audited is executed, and compared with the report.
+func (x *Executor) enterOthers(l *Local, in world.Input, out *ariadne.Output) error {
 	in.VariedBy(out.Variation())
 	if known, err := x.memo.Lookup(l, in); known != nil || err != nil {
 		return err
@@ -403,15 +403,15 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 			x.live[l.Node].astray = true
 			continue
 		default:
-			return !there, "", x.astray(s, out)
+			return !there, "", x.replayDiffers(s, out)
 		}
 	}
 	return !there, "", nil
 }
 
-// astray reports that a replay did not do what the first execution did. The state
+// replayDiffers reports that a replay did not do what the first execution did. The state
 // is not reached, so there is no going on.
-func (x *Executor) astray(s *Local, out ariadne.Output) error {
+func (x *Executor) replayDiffers(s *Local, out ariadne.Output) error {
 	first := ariadne.Output{Digest: s.StepDigest}
 	if t, err := x.memo.Lookup(s.Parent, s.Input); err == nil && t != nil {
 		first = t.Output

@@ -20,8 +20,8 @@
 // time, and never changes results.
 //
 // States may differ only in parts of a disk that no program has read. Such states share their
-// transitions (lend.go). A Living (living.go) makes transitions, too: of nodes that go one way, and
-// that nothing remembers.
+// transitions (share.go). A Living (living.go) makes transitions, too: of nodes that go one way,
+// and that nothing remembers.
 //
 // Read next: executor.go, then internal/explore/space.
 package memo
@@ -64,11 +64,11 @@ type Local struct {
 	Depth        int // inputs from the root
 
 	// disks are what the machine's disks held when it was last switched on, or hold while it is
-	// down, where that is known, and kin are states that may lend it transitions. borrowed: it was
-	// reached by one that was lent.
-	disks    ariadne.Disks
-	kin      *kin
-	borrowed bool
+	// down, where that is known. related are states whose transitions it may use. shared: it was
+	// reached by such a transition.
+	disks   ariadne.Disks
+	related *relatives
+	shared  bool
 }
 
 // row is a transition with its key beside it: who looks for one touches no other.
@@ -118,7 +118,7 @@ type Memo struct {
 	meeting sync.Mutex
 	met     map[ariadne.Digest]*Local // states to which several histories may lead, by name
 	// of those, by the name that they have but for what is on their disks
-	kin map[ariadne.Digest]*kin
+	related map[ariadne.Digest]*relatives
 
 	mu       sync.Mutex
 	bytes    int64
@@ -177,7 +177,7 @@ func (c *Counters) left(t *Transition) {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, kin: map[ariadne.Digest]*kin{}, depends: dependencies{digest: o.File, now: o.Now, known: map[ariadne.File]ariadne.Digest{}}}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, related: map[ariadne.Digest]*relatives{}, depends: dependencies{digest: o.File, now: o.Now, known: map[ariadne.File]ariadne.Digest{}}}
 	if o.Now == nil {
 		m.depends.now = o.File
 	}

@@ -11,7 +11,7 @@ type CutError string
 
 func (e CutError) Error() string { return "a step on the way to this state was cut off: " + string(e) }
 
-// Visit lends f an instance that stands in a local state, to look at: f leaves it as it is. When it
+// Visit gives f an instance in a local state, to look at. f must not change it. When it
 // cannot be brought there the error is a CutError.
 func (x *Executor) Visit(l *Local, f func(Instance) error) error {
 	for {

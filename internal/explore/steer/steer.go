@@ -138,8 +138,8 @@ func (s *Script) Rules(y *world.System, workers int) []*Rules {
 // rules answer what does no harm: nothing is tried, independent, or alike.
 func (r *Rules) Err() error { return r.err }
 
-// call calls a function; not ok after an error.
-func (r *Rules) call(f *starlark.Function, args ...starlark.Value) (v starlark.Value, ok bool) {
+// callFunction calls a function; not ok after an error.
+func (r *Rules) callFunction(f *starlark.Function, args ...starlark.Value) (v starlark.Value, ok bool) {
 	if r.err != nil {
 		return nil, false
 	}
@@ -160,7 +160,7 @@ func (r *Rules) fail(f *starlark.Function, format string, args ...any) {
 func (r *Rules) Explore(p *space.Path) []strategy.Choice {
 	f := r.script.explore
 	enabled := p.Last().Enabled
-	v, ok := r.call(f, r.path(p), &state{r, p}, r.enabled(p))
+	v, ok := r.callFunction(f, r.path(p), &state{r, p}, r.enabled(p))
 	if !ok {
 		return nil
 	}
@@ -243,7 +243,7 @@ func (r *Rules) Independent(a, b *memo.Transition) bool {
 
 func (r *Rules) independent(a, b *memo.Transition) bool {
 	f := r.script.independent
-	v, ok := r.call(f, r.given(a), r.given(b))
+	v, ok := r.callFunction(f, r.given(a), r.given(b))
 	if !ok {
 		return false
 	}
@@ -272,7 +272,7 @@ func (r *Rules) Class(p *space.Path) hash.Hash {
 // no other.
 func (r *Rules) Same(p *space.Path) (h hash.Hash, ok bool) {
 	f := r.script.same
-	v, ok := r.call(f, &state{r, p})
+	v, ok := r.callFunction(f, &state{r, p})
 	if !ok || v == starlark.None {
 		return h, false
 	}

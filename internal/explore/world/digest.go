@@ -80,7 +80,7 @@ func (s *State) Digest() ariadne.Digest {
 	}
 	b = binary.AppendVarint(b, int64(s.Delays))
 	for _, c := range slices.Concat(s.Cuts, s.Slow) {
-		b = fmt.Appendf(b, "%s from %d until %d", c.what(), c.Since, c.Until)
+		b = fmt.Appendf(b, "%s from %d until %d", c.describe(), c.Since, c.Until)
 	}
 	b = append(b, s.Faults[:32]...)
 	for k, n := range s.Faults[32:] { // of kinds that came later, those that there are

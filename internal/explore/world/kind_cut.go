@@ -38,7 +38,7 @@ func NewPartition(name string, from, to []ariadne.NodeID, oneWay bool, length ti
 		n = max(n, int(id)+1)
 	}
 	p := &Partition{Name: name, For: length, kind: Cut, nodes: n, blocks: make([]bool, n*n)}
-	p.heal = &Varied{what: p.what(), partition: p}
+	p.heal = &Varied{what: p.describe(), partition: p}
 	switch {
 	case len(from) < len(to):
 		p.apart = from
@@ -91,7 +91,7 @@ func (p *Partition) isAbout(id ariadne.NodeID) bool {
 	return int(id) < p.nodes && slices.Contains(p.blocks[int(id)*p.nodes:(int(id)+1)*p.nodes], true)
 }
 
-func (p *Partition) what() string {
+func (p *Partition) describe() string {
 	by := ""
 	if p.By > 0 {
 		by = " by " + kinds[p.kind].Network.Amount.Format(p.By)
@@ -252,7 +252,7 @@ func formatNetwork(_ Names, a ariadne.Action) string { return a.What }
 func parseNetwork(number, begins ariadne.ActionKind) func(n Names, rest string) (ariadne.Action, error) {
 	return func(n Names, rest string) (ariadne.Action, error) {
 		for _, p := range n.partitions {
-			if p.kind == begins && p.what() == rest {
+			if p.kind == begins && p.describe() == rest {
 				return ariadne.Action{Kind: number, Node: network, What: rest}, nil
 			}
 		}
@@ -278,7 +278,7 @@ func (y *System) parting(s *State, k ariadne.ActionKind, events []Event) []Event
 func newPartitions(r Rules) (all []Event) {
 	for i, p := range r.Partitions {
 		p.number = i + 1
-		all = append(all, Event{Node: network, Kind: p.kind, Varied: &Varied{what: p.what(), partition: p}})
+		all = append(all, Event{Node: network, Kind: p.kind, Varied: &Varied{what: p.describe(), partition: p}})
 	}
 	return all
 }

@@ -90,7 +90,7 @@ type Change struct {
 func (s Sources) Changes(id ariadne.NodeID, out *ariadne.Output) (all []Change) {
 	for l, e := range out.Said() {
 		if e != nil {
-			c := told(&e.Exposure)
+			c := changeOf(&e.Exposure)
 			if k := slices.IndexFunc(s, func(r Source) bool { return r.Name == c.Name }); k >= 0 {
 				s[k].tells(&c)
 			}
@@ -147,8 +147,8 @@ func key(groups []string, of []int) string {
 // Key is the key of a tuple by some texts.
 func Key(texts []string) string { return ariadne.ExposureKey(texts) }
 
-// told is what an exposure changes.
-func told(e *ariadne.Exposure) Change {
+// changeOf is the change of tuples that an exposure makes.
+func changeOf(e *ariadne.Exposure) Change {
 	return Change{Tuple: Tuple{Name: e.Name, Key: e.Key, Values: e.Values}, Ends: e.Ends, All: e.Ends && e.Key == ""}
 }
 

@@ -119,7 +119,7 @@ func (d *Data) New(c Claim) (p Property, err error) {
 // result. It is not called from two goroutines at once. After an error nothing more is judged.
 func Model(name string, step func(state, op, value, result string, pending bool) (next string, ok bool)) *Data {
 	return &Data{Name: name, step: func(state string, o *operation) (string, bool) {
-		return step(state, o.Op, o.Value, o.result, o.open())
+		return step(state, o.Op, o.Value, o.result, o.isOpen())
 	}}
 }
 
@@ -145,7 +145,7 @@ func counter(state string, o *operation) (next string, ok bool) {
 		n, _ := number(o.Value, "1")
 		by, _ := strconv.Atoi(n)
 		next = strconv.Itoa(sum + by)
-		return next, o.open() || o.result == "" || o.result == next
+		return next, o.isOpen() || o.result == "" || o.result == next
 	}
 	seen, err := number(o.result, "0")
 	return state, err == nil && seen == state
@@ -184,7 +184,7 @@ func queue(state string, o *operation) (next string, ok bool) {
 		return words(state + " " + o.Value), true
 	}
 	first, rest, _ := strings.Cut(state, " ")
-	return rest, o.open() || o.result == first
+	return rest, o.isOpen() || o.result == first
 }
 
 func bank(state string, o *operation) (next string, ok bool) {

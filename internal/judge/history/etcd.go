@@ -168,7 +168,7 @@ func (e *etcd) received(b []byte, _ bool) (n int, err error) {
 		case *http2.MetaHeadersFrame:
 			for _, h := range f.RegularFields() {
 				if h.Name == "grpc-status" {
-					return e.told(id, s, h.Value)
+					return e.endByStatus(id, s, h.Value)
 				}
 			}
 			if f.StreamEnded() {
@@ -187,8 +187,8 @@ func (e *etcd) received(b []byte, _ bool) (n int, err error) {
 	})
 }
 
-// told ends the operations of a call by its status.
-func (e *etcd) told(id uint32, s *stream, status string) error {
+// endByStatus ends the operations of a call by its status.
+func (e *etcd) endByStatus(id uint32, s *stream, status string) error {
 	switch {
 	case slices.Contains(refused, status):
 		e.end(id, answer{kind: expose.Failed})

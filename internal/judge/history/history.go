@@ -60,8 +60,8 @@ type operation struct {
 	ignored  bool // what came of it
 }
 
-// open: nobody knows, or asks, what came of it.
-func (o *operation) open() bool { return o.pending || o.ignored }
+// isOpen reports whether the end of the operation is not known, or does not count.
+func (o *operation) isOpen() bool { return o.pending || o.ignored }
 
 // Broken says why no order of the operations explains what came of them, or "". Unknown: nobody
 // knows within the time. Names are the nodes'. An operation whose end is not known may have

@@ -29,8 +29,8 @@ func (in *inode) cellsIn(lo, hi int64) (from, to int) {
 	return from, from + search(in.cells[from:], func(c *cell) bool { return c.lo >= hi })
 }
 
-// lay puts the next atom of a file on its cells.
-func (p *plan) lay(in *inode, n int32) {
+// placeAtom puts the next atom of a file on its cells.
+func (p *plan) placeAtom(in *inode, n int32) {
 	lo, hi := p.atoms[n].lo, p.atoms[n].hi
 	in.splitAt(p, lo)
 	in.splitAt(p, hi)

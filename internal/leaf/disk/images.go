@@ -353,7 +353,7 @@ func (c Choice) all() float64 { return float64(4*c.Limit + 64) }
 // something of the last operation.
 func (i *Images) count(c Choice, fresh bool) (choices []open) {
 	i.Exact = true
-	for o := range i.plan.open(fresh) {
+	for o := range i.plan.openChoices(fresh) {
 		// a large write, each sector of which may be the first: that is enough to count
 		if len(choices) == 64 {
 			i.Exact = false
@@ -387,9 +387,9 @@ type open struct {
 	free atomSet // what they need is in must or in free
 }
 
-// open yields all choices, or of fresh those that have something of the last operation, divided
-// by the first atom of it that they have.
-func (p *plan) open(fresh bool) func(yield func(open) bool) {
+// openChoices yields all choices, or of fresh those that have something of the last operation,
+// divided by the first atom of it that they have.
+func (p *plan) openChoices(fresh bool) func(yield func(open) bool) {
 	return func(yield func(open) bool) {
 		if !fresh {
 			yield(open{p.nothing(), p.live})

@@ -223,7 +223,7 @@ func (p *plan) add(op *Op) {
 			p.joined, in.cut = append(p.joined, in.pending...), false
 		}
 	}
-	p.reckon()
+	p.computeTotals()
 }
 
 // advance notes what the chain needs before an operation is added.
@@ -323,7 +323,7 @@ func (p *plan) enter(a atom, needs []int32) int32 {
 		}
 		if a.hi > a.lo {
 			in.from, in.to = min(in.from, a.lo), max(in.to, a.hi)
-			p.lay(in, n)
+			p.placeAtom(in, n)
 			in.last.set(a.lo/p.model.sector*p.model.sector, (a.hi+p.model.sector-1)/p.model.sector*p.model.sector, n)
 		}
 	}

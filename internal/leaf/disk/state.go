@@ -85,8 +85,8 @@ func (s state) xattrs(in *inode) map[string]value {
 	return x
 }
 
-// reckon finds out what names and inodes add to the plan's total of which the last operation was.
-func (p *plan) reckon() {
+// computeTotals computes what the last operation adds to the plan's totals of names and inodes.
+func (p *plan) computeTotals() {
 	look := &p.looked
 	for i := 0; i < len(look.inodes); i++ { // there may be more
 		in := look.inodes[i]

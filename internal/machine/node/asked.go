@@ -131,7 +131,7 @@ func (n *Node) ask(name string, stat bool) {
 			v.asked[key] = w
 		}
 		if e := &w.e; stat && e.mode != 0 && !e.own && !(e.dev == v.private && e.mode&unix.S_IFMT == unix.S_IFREG) {
-			n.tell(ariadne.File{Path: w.at, Use: ariadne.FileStat})
+			n.reportFile(ariadne.File{Path: w.at, Use: ariadne.FileStat})
 		}
 	}
 	n.compare(&w)
@@ -236,13 +236,13 @@ func (n *Node) lookAt(name string) named {
 			}
 		}
 		v.names[name] = e
-		n.tell(ariadne.File{Path: name, Use: ariadne.FileName})
+		n.reportFile(ariadne.File{Path: name, Use: ariadne.FileName})
 	}
 	return e
 }
 
-// tell enters something of the host's files into the step's output, once.
-func (n *Node) tell(f ariadne.File) {
+// reportFile enters an answer of the host's files into the step's output, once.
+func (n *Node) reportFile(f ariadne.File) {
 	if len(n.home.told) > maxAsked {
 		clear(n.home.told) // what is told twice does no harm
 	}
@@ -287,7 +287,7 @@ func (n *Node) askProgram(name string) {
 			needs = n.interpreter(at)
 			if !e.own {
 				v.needs[at] = needs
-				n.tell(ariadne.File{Path: at, Use: ariadne.FileRead})
+				n.reportFile(ariadne.File{Path: at, Use: ariadne.FileRead})
 			}
 		}
 		if needs == "" {
@@ -354,14 +354,14 @@ func (n *Node) copiedFrom(dir string) {
 			}
 			return nil
 		}
-		n.tell(ariadne.File{Path: shown, Use: ariadne.FileName})
+		n.reportFile(ariadne.File{Path: shown, Use: ariadne.FileName})
 		n.copiedNow(shown)
 		switch {
 		case d == nil:
 		case d.IsDir():
-			n.tell(ariadne.File{Path: shown, Use: ariadne.FileList})
+			n.reportFile(ariadne.File{Path: shown, Use: ariadne.FileList})
 		case d.Type().IsRegular():
-			n.tell(ariadne.File{Path: shown, Use: ariadne.FileCode})
+			n.reportFile(ariadne.File{Path: shown, Use: ariadne.FileCode})
 		case d.Type()&os.ModeSymlink != 0:
 			n.home.view.links = true
 		}
@@ -401,12 +401,12 @@ func (n *Node) takeUsed() {
 		}
 		var st unix.Stat_t
 		if first != nil && k.Instead != nil {
-			n.tell(f)
+			n.reportFile(f)
 			continue
 		}
 		// A directory that is shown entry by entry is listed as the host's all the same.
 		if u.Use == ariadne.FileList || unix.Stat(n.hostPath(u.Path), &st) == nil && u.Key.Dev == st.Dev && u.Key.Ino == st.Ino {
-			n.tell(f)
+			n.reportFile(f)
 		}
 	}
 	k.Used, k.Asked = k.Used[:0], k.Asked[:0]

@@ -230,7 +230,7 @@ func (n *Node) handleDeniedCall(th *thread, nr int, arch uint32) bool {
 			return on
 		}
 	}
-	n.step.stream.call(th.k.TID, nr, -int64(unix.ENOSYS))
+	n.step.stream.addCall(th.k.TID, nr, -int64(unix.ENOSYS))
 	switch {
 	case sys.Of(nr).Runs == sys.Unseen && arch == unix.AUDIT_ARCH_X86_64:
 	case arch == unix.AUDIT_ARCH_X86_64:

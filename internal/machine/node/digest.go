@@ -21,7 +21,7 @@ func (s *stream) mix(v uint64) {
 // value is the hash so far.
 func (s *stream) value() uint64 { return s.sum }
 
-func (s *stream) call(tid, nr int, v int64) {
+func (s *stream) addCall(tid, nr int, v int64) {
 	s.mix(uint64(tid)<<32 | uint64(uint32(nr)))
 	s.mix(uint64(v))
 }

@@ -61,7 +61,7 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 		if what := n.take(th, b.Function+"()", "", n.functions[b.Function]); what != "" {
 			v, err := strconv.ParseInt(what, 10, 64)
 			must(err)
-			n.step.stream.call(k.TID, returned, v)
+			n.step.stream.addCall(k.TID, returned, v)
 			ok, err := th.tr.LeaveFunction(v)
 			must(err)
 			if !ok {

@@ -104,7 +104,7 @@ func (n *Node) tellPolling(out *ariadne.Output) {
 	if !n.step.polling {
 		return
 	}
-	out.Polling, out.Unheeded = n.polled.String(), n.polled.unheeded()
+	out.Polling, out.Unheeded = n.polled.String(), n.polled.ignoresReady()
 	if at := n.polled.next(n.k.Now, n.cfg.Limits.Calls); at < out.Deadline {
 		out.Deadline, out.Timer = at, "polling"
 	}
@@ -154,9 +154,8 @@ func (p *polling) next(now ariadne.Time, limit int) ariadne.Time {
 // String says what it asks.
 func (p *polling) String() string { return fmt.Sprintf("%s (%d calls)", p.vain.names(), p.calls) }
 
-// unheeded reports whether most of what it asks for is there: it finds something
-// ready, and does not take it.
-func (p *polling) unheeded() bool { return p.ready > p.calls/4 }
+// ignoresReady reports whether most polls found something ready, which the program does not take.
+func (p *polling) ignoresReady() bool { return p.ready > p.calls/4 }
 
 // callCounts counts calls by their number.
 type callCounts [len(sys.Table)]int32

@@ -75,7 +75,7 @@ func (n *Node) losePower() {
 		}
 		taken := n.step.course.At(0, ariadne.DiskImage, "", others)
 		if which = slices.Index(others, taken) + 1; which > 0 && n.ahead && !n.step.drawn {
-			n.foresee(l, others, which)
+			n.formOtherImages(l, others, which)
 		}
 	}
 	n.comeToImage(l, which)
@@ -105,10 +105,10 @@ type otherwise struct {
 	disks   *diskView
 }
 
-// foresee finds out what each of the images but the first would have come to, of which one was
-// asked for. Who explores takes the others next, and to come here once more may take as long as all
-// that the program has done.
-func (n *Node) foresee(l *loss, others []string, asked int) {
+// formOtherImages reports what the step would have led to with each image but the first, when an
+// image was asked for. A search takes the other images next. To reach this place once more may take
+// as long as everything that the program has done.
+func (n *Node) formOtherImages(l *loss, others []string, asked int) {
 	k := n.k
 	messages, told, exits, refusals := k.Out, k.Told, k.Exits, k.Refusals
 	k.Out, k.Told, k.Exits, k.Refusals = nil, kernel.Told{}, nil, nil

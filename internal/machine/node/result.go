@@ -52,7 +52,7 @@ func (n *Node) leaveCall(th *thread) bool {
 
 // record adds the finished call to the step's stream.
 func (n *Node) record(th *thread, v int64) {
-	n.step.stream.call(th.k.TID, th.k.Call.NR, v)
+	n.step.stream.addCall(th.k.TID, th.k.Call.NR, v)
 	if v > 0 && sys.Of(th.k.Call.NR).Transfers {
 		n.step.moves()
 	}

@@ -139,7 +139,7 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, fram
 		th.k.Proc.Actions[int(sig)].Handler = signal.Dfl
 	}
 	th.k.Handled = true
-	n.step.stream.call(th.k.TID, -int(sig), 0)
+	n.step.stream.addCall(th.k.TID, -int(sig), 0)
 	must(th.tr.Step(sig))
 	s, err := th.tr.Wait()
 	must(err)

@@ -361,10 +361,10 @@ func (a *asker) mayRename(from, to *place) kernel.Errno {
 	return e
 }
 
-// stranger: in a directory that others may write to, with the sticky bit, there lies what
-// belongs neither to the directory's owner nor to the asker. With O_CREAT it is not opened
+// belongsToOthers reports whether a file in a directory with the sticky bit, to which others may
+// write, belongs neither to the directory's owner nor to the asker. With O_CREAT it is not opened
 // (may_create_in_sticky in Linux). Where that is a setting, for files and pipes, Linux decides.
-func (a *asker) stranger(p *place) bool {
+func (a *asker) belongsToOthers(p *place) bool {
 	kind := p.st.Mode & unix.S_IFMT
 	if kind == unix.S_IFREG || kind == unix.S_IFIFO || kind == unix.S_IFDIR || p.parent.Mode&unix.S_ISVTX == 0 || p.parent.Mode&unix.S_IWOTH == 0 {
 		return false

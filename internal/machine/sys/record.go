@@ -23,8 +23,8 @@ import (
 // how much it did, not by what it was asked. Calls that change names enter these themselves,
 // since they look at both sides of the names in any case.
 
-// enter appends an operation to the log.
-func enter(t *kernel.Thread, op disk.Op) {
+// logOperation appends an operation to the log.
+func logOperation(t *kernel.Thread, op disk.Op) {
 	op.Call, op.Thread = Name(t.Call.NR), t.TID
 	if op.Time = t.Node().RealNow(); op.Kind == disk.SetAttr {
 		op.Time = op.Attr.Modify
@@ -55,7 +55,7 @@ func enterSync(t *kernel.Thread, op disk.Op) {
 		}
 	}
 	if s == nil || s.Begun() {
-		enter(t, op)
+		logOperation(t, op)
 		return
 	}
 	op.Call, op.Thread = Name(t.Call.NR), t.TID
@@ -63,8 +63,8 @@ func enterSync(t *kernel.Thread, op disk.Op) {
 	s.Submit(t.Node(), op)
 }
 
-// enter appends an operation on the file's content.
-func (c *content) enter(op disk.Op) {
+// logOperation appends an operation on the file's content.
+func (c *content) logOperation(op disk.Op) {
 	op.Ino, op.OldSize, op.Path, op.Call, op.Thread = c.ino, c.size, c.path, Name(c.t.Call.NR), c.t.TID
 	n := c.t.Node()
 	op.Time = n.Files.Times(c.key).Modify
@@ -226,7 +226,7 @@ func (c *content) written(fd uint64, at, most int64, flags int) recording {
 		if c.of.Flags&unix.O_DIRECT != 0 {
 			op.Flags |= disk.Direct
 		}
-		c.enter(op)
+		c.logOperation(op)
 		c.synced(flags, at, n)
 	}
 }
@@ -242,7 +242,7 @@ func recordSize(c *content, size int64) recording {
 		if v < 0 || size < 0 {
 			return
 		}
-		c.enter(disk.Op{Kind: disk.Truncate, Offset: size, Length: max(c.size-size, 0), Old: old, Size: size})
+		c.logOperation(disk.Op{Kind: disk.Truncate, Offset: size, Length: max(c.size-size, 0), Old: old, Size: size})
 	}
 }
 
@@ -268,7 +268,7 @@ func recordRange(c *content, mode int, at, n int64) recording {
 		if op.Size = c.now(); op.Kind == disk.Shift {
 			op.New, op.Length = c.read(at, op.Size-at), max(op.Size, c.size)-at
 		}
-		c.enter(op)
+		c.logOperation(op)
 		if c.of.Flags&unix.O_SYNC == unix.O_SYNC {
 			c.synced(0, at, n)
 		}
@@ -351,7 +351,7 @@ func recordAttr(t *kernel.Thread, st *unix.Stat_t, shown string, again func() (u
 	return func(v int64) {
 		st, e := again()
 		if now := attrOf(t, &st); v == 0 && e == 0 && now != old {
-			enter(t, disk.Op{Kind: disk.SetAttr, Ino: t.Node().Files.Inode(keyOf(&st)), OldAttr: old, Attr: now, Path: shown})
+			logOperation(t, disk.Op{Kind: disk.SetAttr, Ino: t.Node().Files.Inode(keyOf(&st)), OldAttr: old, Attr: now, Path: shown})
 		}
 	}
 }
@@ -397,7 +397,7 @@ func placeOf(t *kernel.Thread, dirfd uint64, name string) (p namePlace) {
 
 // stat looks at what the name stands for.
 func (p *namePlace) stat(t *kernel.Thread) (st unix.Stat_t, e kernel.Errno) {
-	fd, e := p.open(t)
+	fd, e := p.openPlace(t)
 	if e != 0 {
 		return st, e
 	}
@@ -405,8 +405,8 @@ func (p *namePlace) stat(t *kernel.Thread) (st unix.Stat_t, e kernel.Errno) {
 	return st, errnoOf(unix.Fstat(fd, &st))
 }
 
-// open opens it as a place.
-func (p *namePlace) open(t *kernel.Thread) (int, kernel.Errno) {
+// openPlace opens the file of the name for look-ups alone (O_PATH), without following a link.
+func (p *namePlace) openPlace(t *kernel.Thread) (int, kernel.Errno) {
 	if !p.ok {
 		return -1, unix.ENOENT
 	}
@@ -430,12 +430,12 @@ func entered(t *kernel.Thread, p namePlace, st *unix.Stat_t) {
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		op.Target = targetOf(t, p)
 	}
-	enter(t, op)
+	logOperation(t, op)
 }
 
 // targetOf is what the symbolic link at p says.
 func targetOf(t *kernel.Thread, p namePlace) string {
-	fd, e := p.open(t)
+	fd, e := p.openPlace(t)
 	if e != 0 {
 		return ""
 	}
@@ -470,7 +470,7 @@ func dies(t *kernel.Thread, p namePlace, st *unix.Stat_t) *dying {
 	case unix.S_IFLNK:
 		d.target = targetOf(t, p)
 	case unix.S_IFREG:
-		fd, e := p.open(t)
+		fd, e := p.openPlace(t)
 		if e != 0 {
 			return d
 		}
@@ -496,13 +496,13 @@ func unlinked(t *kernel.Thread, p namePlace, d *dying) {
 	if d.links == 0 {
 		op.Old, op.OldSize, op.Target = d.data, d.size, d.target
 	}
-	enter(t, op)
+	logOperation(t, op)
 }
 
 // linked enters one more name of a file.
 func linked(t *kernel.Thread, from, p namePlace) {
 	if st, e := p.stat(t); e == 0 {
-		enter(t, disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name, Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path, ToPath: from.path})
+		logOperation(t, disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name, Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path, ToPath: from.path})
 	}
 }
 
@@ -531,7 +531,7 @@ func renamed(t *kernel.Thread, from, to namePlace, over *dying, flags uint64) {
 			op.Flags, op.Left = disk.Whiteout, t.Node().Files.Inode(keyOf(&left))
 		}
 	}
-	enter(t, op)
+	logOperation(t, op)
 }
 
 // recordAIO is of an operation that io_submit runs.

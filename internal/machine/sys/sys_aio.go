@@ -171,18 +171,19 @@ func submit(t *kernel.Thread, ctx *aio.Context, at uint64) kernel.Errno {
 		slow.Begin(t, v, &underWay{end})
 		return 0
 	}
-	end.tell()
+	end.signalEnd()
 	return 0
 }
 
-// ended is an operation that has ended, and who is told.
+// ended is an operation that has ended, and the eventfd that signals its end.
 type ended struct {
 	ctx    *aio.Context
 	event  aio.Event
 	signal *eventfd.File // or nil
 }
 
-func (e *ended) tell() {
+// signalEnd completes the operation, and wakes those that wait for it.
+func (e *ended) signalEnd() {
 	e.ctx.Complete(e.event)
 	if e.signal != nil {
 		e.signal.Signal()
@@ -195,7 +196,7 @@ type underWay struct{ ended }
 // SyncEnded implements slowdisk.Ender.
 func (u *underWay) SyncEnded(*kernel.Node) {
 	u.ctx.End()
-	u.tell()
+	u.signalEnd()
 }
 
 // syncsAIO reports whether an operation has a file written to the disk before it ends: a sync, a

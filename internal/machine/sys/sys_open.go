@@ -16,15 +16,15 @@ import (
 )
 
 func sysOpen(t *kernel.Thread, a Args) kernel.Result {
-	return open(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: uint64(uint32(a[1])), Mode: a[2]}})
+	return openNamed(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: uint64(uint32(a[1])), Mode: a[2]}})
 }
 
 func sysCreat(t *kernel.Thread, a Args) kernel.Result {
-	return open(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, Mode: a[1]}})
+	return openNamed(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, Mode: a[1]}})
 }
 
 func sysOpenat(t *kernel.Thread, a Args) kernel.Result {
-	return open(t, openRequest{dirfd: a[0], path: a[1], how: unix.OpenHow{Flags: uint64(uint32(a[2])), Mode: a[3]}})
+	return openNamed(t, openRequest{dirfd: a[0], path: a[1], how: unix.OpenHow{Flags: uint64(uint32(a[2])), Mode: a[3]}})
 }
 
 func sysOpenat2(t *kernel.Thread, a Args) kernel.Result {
@@ -44,10 +44,10 @@ func sysOpenat2(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	how := unix.OpenHow{Flags: le.Uint64(b), Mode: le.Uint64(b[8:]), Resolve: le.Uint64(b[16:])}
-	return open(t, openRequest{dirfd: a[0], path: a[1], how: how, at2: true})
+	return openNamed(t, openRequest{dirfd: a[0], path: a[1], how: how, at2: true})
 }
 
-func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
+func openNamed(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	if t.Wait.Runs > 0 {
 		if end, wait, ok := pipe.ResumeOpen(t.Node(), t); ok {
 			return openedFIFO(t, &r, end, wait)
@@ -65,7 +65,7 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 		res := openVirtual(t, &r, v)
 		if r.again {
 			r.again = false
-			return open(t, r)
+			return openNamed(t, r)
 		}
 		return res
 	}
@@ -103,7 +103,7 @@ func open(t *kernel.Thread, r openRequest) (res kernel.Result) {
 	fd := openNative(t, &r)
 	if fd == -int64(unix.EROFS) && !r.copied && copyLink(t, &r) {
 		r.copied = true
-		return open(t, r)
+		return openNamed(t, r)
 	}
 	if fd < 0 {
 		return openFailed(t, &r, kernel.Errno(-fd))
@@ -205,7 +205,7 @@ func mayOpen(t *kernel.Thread, r *openRequest) kernel.Errno {
 		return a.permits(&p.st, kernel.MayWrite|kernel.MayExec)
 	case r.has(unix.O_CREAT | unix.O_EXCL):
 		return 0
-	case r.has(unix.O_CREAT) && a.stranger(&p):
+	case r.has(unix.O_CREAT) && a.belongsToOthers(&p):
 		return unix.EACCES
 	}
 	return a.mayOpenFile(&p.st, int(r.how.Flags))

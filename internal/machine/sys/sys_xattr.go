@@ -109,7 +109,7 @@ func (f *xattrFile) record(op disk.Op, arg uint64) {
 	}
 	op.Path = path.Clean(absolute(f.t, atCwd, op.Path))
 	if logs(f.t, f.key, op.Path) {
-		enter(f.t, op)
+		logOperation(f.t, op)
 	}
 }
 

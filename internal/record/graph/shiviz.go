@@ -34,7 +34,7 @@ func (p *Picture) WriteShiViz(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s %s\n%s\n", host, text, inLine(fmt.Sprintf("%d %v %s", s.Step, s.At, s.said())))
+		fmt.Fprintf(b, "%s %s\n%s\n", host, text, inLine(fmt.Sprintf("%d %v %s", s.Step, s.At, s.describe())))
 	}
 	return b.Flush()
 }
@@ -47,8 +47,8 @@ func (p *Picture) host(s *Step) string {
 	return strings.Join(strings.Fields(p.Nodes[s.Row]), "_")
 }
 
-// said is a step in words, with what has come of it.
-func (s *Step) said() string {
+// describe says in words what the step was, and what it led to.
+func (s *Step) describe() string {
 	text := s.Text
 	if s.From != "" {
 		text = "from " + s.From + ": " + text

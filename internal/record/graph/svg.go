@@ -83,7 +83,7 @@ func (d *drawing) step(s *Step) {
 	}
 	x, y := d.x(s.Row), d.y(s.Step)
 	fmt.Fprintf(d.b, `<circle class="%s" cx="%d" cy="%d" r="%d"/>`+"\n", class, x, y, dot)
-	d.text(x+2*dot, y+4, class, fmt.Sprintf("%d %s", s.Step, s.said()), (columnWidth-3*dot)/6)
+	d.text(x+2*dot, y+4, class, fmt.Sprintf("%d %s", s.Step, s.describe()), (columnWidth-3*dot)/6)
 }
 
 // text writes at most so many letters.

@@ -138,7 +138,7 @@ func Remove(dir string) {
 	if os.RemoveAll(dir) == nil {
 		return
 	}
-	open(dir)
+	makeWritable(dir)
 	os.RemoveAll(dir) // what is left goes with Temp
 }
 
@@ -154,12 +154,12 @@ func Empty(dir string) error {
 	if empty() == nil {
 		return nil
 	}
-	open(dir)
+	makeWritable(dir)
 	return empty()
 }
 
-// open lets directories below one be changed.
-func open(dir string) {
+// makeWritable makes the directories below dir writable for their owner.
+func makeWritable(dir string) {
 	filepath.WalkDir(dir, func(name string, d fs.DirEntry, _ error) error {
 		if d != nil && d.IsDir() { // called before it is read
 			os.Chmod(name, 0o700)

@@ -95,8 +95,8 @@ var readies = []ready{
 			if of.string == "" {
 				same = "(b.node, b.key) in [(t.node, t.key) for t in restarts]"
 				s.Serves = true
-				x.told(s, "restarts", of, expose.Source{Name: Serving, Fields: []string{"port"}, Key: []int{0}})
-				x.told(s, "restarts", of, expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
+				x.exposeOwn(s, "restarts", of, expose.Source{Name: Serving, Fields: []string{"port"}, Key: []int{0}})
+				x.exposeOwn(s, "restarts", of, expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
 			} else {
 				n := len(x.errs)
 				if x.lines(s, Serving, of, false); len(x.errs) > n {
@@ -114,7 +114,7 @@ var readies = []ready{
 				x.fail(of.line, "growth: write nothing behind it, or descriptors and memory")
 			}
 			s.Growth = &x.written.growth
-			x.told(s, growing, of, expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
+			x.exposeOwn(s, growing, of, expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
 			x.predicate(s, growing, of, "len(growth) == 0")
 		}},
 	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. After all faults have ended, no operation of a client (history) may take longer while a majority of the nodes that are no clients is up.", expand: answers},
@@ -224,8 +224,8 @@ func (x *expansion) lines(s *Spec, name string, of text, stays bool) *regexp.Reg
 	return line
 }
 
-// told enters what nodes expose by themselves for a property.
-func (x *expansion) told(s *Spec, name string, of text, src expose.Source) {
+// exposeOwn declares the tuples that a ready-made property needs.
+func (x *expansion) exposeOwn(s *Spec, name string, of text, src expose.Source) {
 	if x.has(src.Name) {
 		x.fail(of.line, "%s: expose has the name %s, too: rename it there", name, src.Name)
 	}

@@ -171,7 +171,7 @@ func (c *calls) left(a *Attempt) (*job, disk.Epoch, error) {
 	}
 	job := newJob(t, t.sum(), env)
 	if c.Tell {
-		job.tell(&logged{newOplog(a.Log), len(a.Log) - 1, nil})
+		job.giveLog(&logged{newOplog(a.Log), len(a.Log) - 1, nil})
 	}
 	return job, epoch, nil
 }

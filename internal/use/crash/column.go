@@ -34,8 +34,8 @@ const (
 	none
 )
 
-// which images of a point are wanted, of files as they are now.
-func (j *judge) which(now *tree, op *disk.Op) which {
+// wantedImages says which images of a point are wanted, by the files as they are now.
+func (j *judge) wantedImages(now *tree, op *disk.Op) which {
 	switch {
 	case j.pointed && isCrashNow(op):
 		return again
@@ -208,7 +208,7 @@ func (c *column) all(ctx context.Context, l losses) (err error) {
 		began := time.Now()
 		var p *point
 		if err = t.apply(op); err == nil {
-			if p, err = c.form(k, l.after(t, k, c.which(t, op))); err == nil {
+			if p, err = c.form(k, l.after(t, k, c.wantedImages(t, op))); err == nil {
 				p.kill = t.find(home)
 			}
 		}
@@ -350,11 +350,11 @@ func newJob(t *tree, files sum, env []string) *job {
 	return &job{tree: t, files: files, sum: known(files, env), env: env}
 }
 
-// known is what files are known by to who is told what was said of them.
+// known is the name under which the verdict on files is stored. env is what the checker gets.
 func known(files sum, env []string) sum { return sha256.Sum256(fmt.Appendf(files[:], "%q", env)) }
 
-// told tells it from other jobs of the same files.
-func (w *job) told() string {
+// identity distinguishes the job from others with the same files.
+func (w *job) identity() string {
 	b := fmt.Appendf(nil, "%q ", w.env)
 	if w.log != nil {
 		b = w.log.append(b)
@@ -362,8 +362,8 @@ func (w *job) told() string {
 	return string(b)
 }
 
-// tell lets it be told what was done.
-func (w *job) tell(log *logged) {
+// giveLog gives the job the log of operations.
+func (w *job) giveLog(log *logged) {
 	w.log = log
 	w.sum = sha256.Sum256(log.append(w.sum[:]))
 }
@@ -375,7 +375,7 @@ func (j *judge) known(files sum, at int) sum { return known(files, j.epochs[at].
 func (j *judge) job(t *tree, files sum, at int, lost func() []disk.Loss) *job {
 	w := newJob(t, files, j.epochs[at].Env())
 	if j.Tell {
-		w.tell(&logged{j.told, at, lost()})
+		w.giveLog(&logged{j.told, at, lost()})
 	}
 	return w
 }

@@ -448,7 +448,7 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 	if j.Apart {
 		return j.confirmed(ctx, work, r, nil)
 	}
-	told, s := work.told(), newSight(work.tree)
+	told, s := work.identity(), newSight(work.tree)
 	if v := j.merged.find(told, s); v != nil {
 		audit := j.Audit > 0 && float64(binary.LittleEndian.Uint32(work.sum[:])) < j.Audit*(1<<32)
 		var err error

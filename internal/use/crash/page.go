@@ -84,16 +84,16 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 		data.Advised = r.Advised
 		for _, f := range []*Failure{r.Shortest, r.Undecidable} {
 			if f != nil {
-				data.Stories = append(data.Stories, tell(r, f, lines))
+				data.Stories = append(data.Stories, storyOf(r, f, lines))
 			}
 		}
 	}
 	return page.Execute(w, data)
 }
 
-// tell says of an image of a column what is there and what is not, from the last sync on before
-// the first operation that is lost.
-func tell(r *Result, f *Failure, lines []line) *story {
+// storyOf lists which operations an image has and which it has lost, from the last sync before the
+// first lost operation on.
+func storyOf(r *Result, f *Failure, lines []line) *story {
 	s := &story{Model: r.Model, Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls, Failure: f}
 	if len(f.missing) == 0 {
 		return s

@@ -58,7 +58,7 @@ func TestStory(t *testing.T) {
 	for i := range lines {
 		lines[i] = line{Number: i + 1, Barrier: i == 1}
 	}
-	s := tell(&Result{Model: "any"}, &Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"}, missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}, lines)
+	s := storyOf(&Result{Model: "any"}, &Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"}, missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}, lines)
 	if s.Earlier != 2 || len(s.Lines) != 3 || s.Lines[0].Lost || !s.Lines[1].Lost || s.Lines[1].Part != "1 of 2 parts" || !s.Lines[2].Lost || s.Lines[2].Part != "" || !s.Lines[2].End {
 		t.Errorf("%+v", s)
 	}

@@ -131,7 +131,7 @@ func (t *target) serve(w why) (request, error) {
 		}
 	}
 	if t.waits {
-		if err := t.tell(w); err != nil {
+		if err := t.reportStop(w); err != nil {
 			return leave, err
 		}
 	}
@@ -165,8 +165,8 @@ func (t *target) serve(w why) (request, error) {
 	}
 }
 
-// tell says where the process has stopped, and in which step of the execution that is.
-func (t *target) tell(w why) error {
+// reportStop says where the process has stopped, and in which step of the execution that is.
+func (t *target) reportStop(w why) error {
 	text := ""
 	if at := t.rerun.at; at.step < len(t.rerun.ahead) && at.stretch > 0 && t.said != t.step() {
 		t.said = t.step()

@@ -102,7 +102,7 @@ var errLeft = errors.New("the copy is given up")
 
 // run asks and executes until the user leaves.
 func (r *rerun) run() (err error) {
-	if err := r.open(0); err != nil {
+	if err := r.copyBefore(0); err != nil {
 		return err
 	}
 	defer func() {
@@ -127,8 +127,8 @@ func (r *rerun) run() (err error) {
 	return err
 }
 
-// open takes a new copy, before a step.
-func (r *rerun) open(step int) error {
+// copyBefore makes a new copy of the node, in its state before a step.
+func (r *rerun) copyBefore(step int) error {
 	near := min(step/Apart, len(r.starts)-1)
 	node, err := r.starts[near].Thaw()
 	if err != nil {
@@ -293,7 +293,7 @@ func (r *rerun) apply() (left bool, err error) {
 // by one instruction, and whether the user is asked here, for the reason w. ended: the step came to
 // its end.
 func (r *rerun) again(step int, breaks bool, w why, pilot func(w inspect.Arrival) (step, here bool, err error)) (ended bool, err error) {
-	if err := r.open(step); err != nil {
+	if err := r.copyBefore(step); err != nil {
 		return false, err
 	}
 	if breaks {
@@ -311,7 +311,7 @@ func (r *rerun) again(step int, breaks bool, w why, pilot func(w inspect.Arrival
 // to stops at a place whose instructions are counted.
 func (r *rerun) to(p place, w why) (request, error) {
 	if p.stretch == 0 {
-		if err := r.open(p.step); err != nil {
+		if err := r.copyBefore(p.step); err != nil {
 			return leave, err
 		}
 		if p.step == 0 {

@@ -30,7 +30,7 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (
 		if err := once(ctx, y, r, o, w); err != nil {
 			return err
 		}
-		r.Loose = &record.Loose{Came: came(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.Changes(t), Wanted: t.Violation}
+		r.Loose = &record.Loose{Came: outcomeOf(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.Changes(t), Wanted: t.Violation}
 		return nil
 	})
 }
@@ -50,7 +50,7 @@ func looseWay(y *system.System, t *trace.Trace) (*replay.Loose, way) {
 	return l, way{by: l}
 }
 
-func came(r *record.Report, want *trace.Violation) record.Came {
+func outcomeOf(r *record.Report, want *trace.Violation) record.Came {
 	switch {
 	case len(r.Violations) > 0:
 	case r.End == search.EndStopped || r.End == search.EndFatal || r.End == search.EndCut || len(r.Bugs) > 0:

@@ -158,7 +158,7 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if flying != nil && !flying.Delayed && f.State.Delays == 0 {
 		passes = flying.Arrival
 	}
-	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.burdens(f, a, h, flying) || r.makesLate(f, a)
+	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.addsDelayed(f, a, h, flying) || r.makesLate(f, a)
 }
 
 // mayAwait: the end of a connection on which a sends something keeps the network from being whole
@@ -284,9 +284,8 @@ func (r relation) shortens(p *space.Path, f *space.Frame, a *act, h *ahead, pass
 	return passes > until && !a.starts() && h.lastFire(a.event.Node) > until || h.arrival > until
 }
 
-// burdens: after a there are more messages that a timer, or the end of a connection, would have to
-// delay.
-func (r relation) burdens(f *space.Frame, a *act, h *ahead, flying *world.Flying) bool {
+// addsDelayed: after a, a timer or the end of a connection would have to delay more messages.
+func (r relation) addsDelayed(f *space.Frame, a *act, h *ahead, flying *world.Flying) bool {
 	if a.starts() {
 		return false
 	}

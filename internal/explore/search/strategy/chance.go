@@ -85,8 +85,11 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	}
 }
 
-// anew is a chance of no path, which knows of those before.
-func (c *chance) anew() chance { return chance{moments: c.moments, counted: c.counted, most: c.most} }
+// withoutPath is a chance that knows what earlier paths have shown, and that has no path of its
+// own.
+func (c *chance) withoutPath() chance {
+	return chance{moments: c.moments, counted: c.counted, most: c.most}
+}
 
 // ready draws what is to be counted down in a state, as much as there is of each budget. Not ok:
 // nothing is.
@@ -126,7 +129,7 @@ func (c *chance) again(l *likely, left int, keeps []string) {
 // countdowns are those of all kinds that are counted at a node now.
 func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	for i := range c.kinds {
-		if l := &c.kinds[i]; l.wait.moments == 0 && l.wait.hits(at) && !c.strike.spares(at) {
+		if l := &c.kinds[i]; l.wait.moments == 0 && l.wait.hits(at) && !c.strike.excludes(at) {
 			all = append(all, l.Countdown)
 		}
 	}
@@ -249,7 +252,7 @@ func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 // counts reports whether an alternative at a place of a node is one of those that are counted.
 func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 	l := &c.kinds[k]
-	return l.wait.hits(at) && !c.strike.spares(at) && (!l.files || ariadne.FileOf(place) != "") && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
+	return l.wait.hits(at) && !c.strike.excludes(at) && (!l.files || ariadne.FileOf(place) != "") && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
 }
 
 // choose has the step that is taken next told at random what it asks for.

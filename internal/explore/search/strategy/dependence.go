@@ -125,7 +125,7 @@ func (r relation) dependent(a, b *act) bool {
 
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
-	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.strands(a, b) || r.outdates(a, b) ||
+	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.stopsReceiver(a, b) || r.outdates(a, b) ||
 		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || r.releases(a, b) || a.exposes && b.exposes
 }
 
@@ -139,7 +139,7 @@ func sameNode(a, b *act) bool {
 // at a time, and a connection keeps its order.
 func (r relation) exchangeable(a, b *act) bool {
 	switch {
-	case r.apart == nil || a.starts() || b.starts() || a.frees != nil || b.frees != nil, a.Timer && b.Timer, a.still() || b.still():
+	case r.apart == nil || a.starts() || b.starts() || a.frees != nil || b.frees != nil, a.Timer && b.Timer, a.hasNoInput() || b.hasNoInput():
 		return false
 	case a.Takes != nil && b.Takes != nil && a.Takes.SameFlow(b.Takes) &&
 		(a.Takes.Flow.Proto == ariadne.TCP || a.Takes.Seq == b.Takes.Seq):
@@ -148,8 +148,8 @@ func (r relation) exchangeable(a, b *act) bool {
 	return r.apart(a.by, b.by)
 }
 
-// still: it gives no node an input.
-func (a *act) still() bool { return world.KindOf(a.event.Kind).World }
+// hasNoInput: it gives no node an input.
+func (a *act) hasNoInput() bool { return world.KindOf(a.event.Kind).World }
 
 // starts: it switches a node on.
 func (a *act) starts() bool { return a.Start != ariadne.Never }
@@ -248,8 +248,8 @@ func (a *act) awaited(b *act) bool {
 	return false
 }
 
-// strands: a stops a machine, and b would hold back what is under way to it.
-func (relation) strands(a, b *act) bool { return a.by.Effect.Down.Off() && b.Delays >= 0 }
+// stopsReceiver: a stops a machine, and b would hold back messages that are under way to it.
+func (relation) stopsReceiver(a, b *act) bool { return a.by.Effect.Down.Off() && b.Delays >= 0 }
 
 // shields: a says whether faults may hit its node, and b hits that as well as its own.
 func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Peer }

@@ -175,7 +175,7 @@ func commute(t *rapid.T, p *space.Path, f *space.Frame, a, b *act) {
 					continue
 				}
 				found = true
-				if by, err := p.Space().Step(&s, &e); err != nil || !x.still() && by.To.Name != x.by.To.Name {
+				if by, err := p.Space().Step(&s, &e); err != nil || !x.hasNoInput() && by.To.Name != x.by.To.Name {
 					t.Fatalf("%v: another outcome, %v", e.Action(), err)
 				}
 				break

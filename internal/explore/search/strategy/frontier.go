@@ -51,7 +51,7 @@ func (f *frontier) add(priority float64, parent int32, first, before int) {
 	for i := first; i < before; i++ {
 		f.enter(priority, parent, int32(i))
 	}
-	f.tell()
+	f.wakeWaiting()
 }
 
 // addOne enters a prefix likewise, of which the event has a mark.
@@ -59,7 +59,7 @@ func (f *frontier) addOne(priority float64, parent, event int32) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.enter(priority, parent, event)
-	f.tell()
+	f.wakeWaiting()
 }
 
 // choose enters the prefixes that go on from another by the events of choices. When
@@ -75,7 +75,7 @@ func (f *frontier) choose(parent int32, choices []Choice) (place int32, event in
 		f.queue.take(nil, 1)
 		event, ok = int(f.tree.nodes[place].event), true
 	}
-	f.tell()
+	f.wakeWaiting()
 	return place, event, priority, ok
 }
 
@@ -86,8 +86,8 @@ func (f *frontier) enter(priority float64, parent, event int32) {
 	}
 }
 
-// tell tells those who wait that there may be something. mu is held.
-func (f *frontier) tell() {
+// wakeWaiting wakes the workers that wait for a beginning. mu is held.
+func (f *frontier) wakeWaiting() {
 	if f.waiting > 0 {
 		f.some.Broadcast()
 	}

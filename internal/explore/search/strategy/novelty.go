@@ -112,9 +112,9 @@ func (w *Novelty) goOn(p *space.Path) {
 	}
 }
 
-// worth is how much there is to hope for from a beginning. Most of what takes several faults needs
+// expectedGain says how much a beginning promises. Most of what takes several faults needs
 // them close together, and what has one already is half way there.
-func (w *Novelty) worth(b *beginning) float64 {
+func (w *Novelty) expectedGain(b *beginning) float64 {
 	shown := 1
 	if b.sight != 0 {
 		shown = w.Features.sights[b.sight]
@@ -137,7 +137,7 @@ func (w *Novelty) best() *beginning {
 	defer w.Features.mu.Unlock()
 	first, most := w.pool[0], -1.0
 	for _, b := range w.pool {
-		if worth := w.worth(b); worth > most {
+		if worth := w.expectedGain(b); worth > most {
 			first, most = b, worth
 		}
 	}
@@ -150,7 +150,7 @@ func (w *Novelty) poor() *beginning {
 	defer w.Features.mu.Unlock()
 	last := w.pool[w.draw.below(len(w.pool))]
 	for range 7 {
-		if b := w.pool[w.draw.below(len(w.pool))]; w.worth(b) < w.worth(last) {
+		if b := w.pool[w.draw.below(len(w.pool))]; w.expectedGain(b) < w.expectedGain(last) {
 			last = b
 		}
 	}

@@ -82,7 +82,7 @@ var holders = []func(p *world.Packet) uint64{
 
 // Begin implements Explorer.
 func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
-	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), s.chance.anew(), map[uint64]bool{}
+	s.draw, s.chance, s.chains = newDraw(s.Seed, s.Index), s.chance.withoutPath(), map[uint64]bool{}
 	index := s.Index
 	s.late.begin(s.Seed, index)
 	s.Index++

@@ -133,8 +133,8 @@ func (s *strike) hits(id ariadne.NodeID) {
 	}
 }
 
-// spares reports whether no fault is to hit a node.
-func (s *strike) spares(id ariadne.NodeID) bool { return s.follows && s.struck && s.hit != id }
+// excludes reports whether no fault is to hit a node.
+func (s *strike) excludes(id ariadne.NodeID) bool { return s.follows && s.struck && s.hit != id }
 
 // means reports whether an event is one of the faults that are meant.
 func (s *strike) means(e *world.Event) bool {
@@ -144,7 +144,7 @@ func (s *strike) means(e *world.Event) bool {
 	if world.KindOf(e.Kind).World {
 		return !s.follows || !s.struck || slices.Contains(e.PartsOff(), s.hit)
 	}
-	return s.wait.hits(e.Node) && !s.spares(e.Node)
+	return s.wait.hits(e.Node) && !s.excludes(e.Node)
 }
 
 // among draws one of a frame's faults from one on to before another, if it is of those that are

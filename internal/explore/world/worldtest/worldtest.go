@@ -363,7 +363,7 @@ func CallName(nr int) string {
 	return [...]string{"?", "send", "log", "timer", "exit", "try", "choose", "event", "sync"}[nr]
 }
 
-func (c *Ctx) call(nr int, result int64, what ...any) {
+func (c *Ctx) recordCall(nr int, result int64, what ...any) {
 	if all := c.possibleFaults(); all != nil {
 		if taken := c.course.At(1, CallName(nr), "", all); taken != "" {
 			f, err := ariadne.ParseNodeFault(taken)
@@ -466,7 +466,7 @@ func (c *Ctx) TrySend(to ariadne.NodeID, text string, opens bool) string {
 }
 
 func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) *ariadne.Message {
-	c.call(CallSend, int64(len(text)), to, text)
+	c.recordCall(CallSend, int64(len(text)), to, text)
 	f := c.flow(p, to)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
@@ -478,14 +478,14 @@ func (c *Ctx) send(p ariadne.Protocol, to ariadne.NodeID, text string) *ariadne.
 func (c *Ctx) Log(format string, args ...any) { c.log(1, fmt.Sprintf(format, args...)) }
 
 func (c *Ctx) log(stream int, text string) {
-	c.call(CallLog, int64(len(text)), stream, text)
+	c.recordCall(CallLog, int64(len(text)), stream, text)
 	c.out.Logs = append(c.out.Logs, ariadne.LogLine{At: c.a.clock, Stream: stream, PID: 1, Text: text})
 }
 
 // SetTimer sets the node's only timer.
 func (c *Ctx) SetTimer(after time.Duration) {
 	c.a.timer = ariadne.Never
-	c.call(CallTimer, 0, after)
+	c.recordCall(CallTimer, 0, after)
 	c.a.timer = c.a.runs(c.a.clock.Add(max(after, 1)), 0)
 }
 
@@ -493,7 +493,7 @@ func (c *Ctx) SetTimer(after time.Duration) {
 // while the node is spared.
 func (c *Ctx) Try(object string, errors ...string) string {
 	if c.a.spared {
-		c.call(CallTry, 0, object)
+		c.recordCall(CallTry, 0, object)
 		return ""
 	}
 	alternatives := make([]string, len(errors))
@@ -501,7 +501,7 @@ func (c *Ctx) Try(object string, errors ...string) string {
 		alternatives[i] = "fail:" + e
 	}
 	_, failed, _ := strings.Cut(c.course.At(1, "try", object, alternatives), ":")
-	c.call(CallTry, 0, object, failed)
+	c.recordCall(CallTry, 0, object, failed)
 	return failed
 }
 
@@ -515,13 +515,13 @@ func (c *Ctx) Choose(n int) int {
 	if taken := c.course.At(1, "choose", fmt.Sprint(n), alternatives); taken != "" {
 		fmt.Sscanf(taken, "choose:%d", &chosen)
 	}
-	c.call(CallChoose, int64(chosen), n)
+	c.recordCall(CallChoose, int64(chosen), n)
 	return chosen
 }
 
 // Event tells of an event of the program's own.
 func (c *Ctx) Event(text string) {
-	c.call(CallEvent, int64(len(text)), text)
+	c.recordCall(CallEvent, int64(len(text)), text)
 	f := ariadne.OwnFlow(ariadne.App, Addr(c.a.ID), c.a.boots)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
@@ -539,7 +539,7 @@ func (c *Ctx) Sync(object string, lengths ...time.Duration) {
 	if !c.a.spared {
 		taken = c.course.At(1, "sync", object, alternatives)
 	}
-	c.call(CallSync, 0, object, taken)
+	c.recordCall(CallSync, 0, object, taken)
 	i := slices.Index(alternatives, taken)
 	if i < 0 {
 		return
@@ -573,14 +573,14 @@ func (c *Ctx) StopTimer() { c.a.timer = ariadne.Never }
 
 // Exit ends the node's program.
 func (c *Ctx) Exit(status int) {
-	c.call(CallExit, int64(status), status)
+	c.recordCall(CallExit, int64(status), status)
 	c.out.Exits = append(c.out.Exits, ariadne.Exit{At: c.a.clock, Status: status})
 	c.a.done = true
 }
 
 // End ends the node's command; what it has started runs on.
 func (c *Ctx) End() {
-	c.call(CallExit, 0, "command")
+	c.recordCall(CallExit, 0, "command")
 	c.a.ended = true
 }
 

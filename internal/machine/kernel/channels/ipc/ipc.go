@@ -163,8 +163,8 @@ func (t *table[T]) All() []T {
 	return s
 }
 
-// open finds the object that a get call names, or reports that it is to be made.
-func (t *table[T]) open(th *kernel.Thread, key int, flags uint32) (o T, make bool, e kernel.Errno) {
+// findObject finds the object that a get call names, or reports that it is to be made.
+func (t *table[T]) findObject(th *kernel.Thread, key int, flags uint32) (o T, make bool, e kernel.Errno) {
 	if key == 0 { // IPC_PRIVATE
 		return o, true, 0
 	}

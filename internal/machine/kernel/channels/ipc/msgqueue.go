@@ -63,7 +63,7 @@ func (q *MsgQueue) perm() *Perm { return &q.Perm }
 
 // Open is msgget.
 func (s *MsgQueues) Open(t *kernel.Thread, key int, flags uint32) (*MsgQueue, kernel.Errno) {
-	q, fresh, e := s.open(t, key, flags)
+	q, fresh, e := s.findObject(t, key, flags)
 	if e != 0 || !fresh {
 		return q, e
 	}

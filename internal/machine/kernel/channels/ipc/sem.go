@@ -73,7 +73,7 @@ func (s *SemSet) perm() *Perm { return &s.Perm }
 
 // Open is semget.
 func (s *Sems) Open(t *kernel.Thread, key, count int, flags uint32) (*SemSet, kernel.Errno) {
-	set, fresh, e := s.open(t, key, flags)
+	set, fresh, e := s.findObject(t, key, flags)
 	most := SemLimitsOf(t.Node())
 	switch {
 	case e != 0:

@@ -294,7 +294,7 @@ func (q *Queue) Send(t *kernel.Thread, prio uint32, data []byte) {
 		return
 	}
 	q.insert(m)
-	q.tell(t)
+	q.notifyArrival(t)
 	q.changed.Notify(kernel.In)
 }
 
@@ -308,7 +308,7 @@ func (q *Queue) Receive(t *kernel.Thread) (prio uint32, data []byte) {
 		q.senders = q.senders[1:]
 		q.insert(w.msg)
 		w.wake()
-		q.tell(w.t) // not if there are others
+		q.notifyArrival(w.t) // not if there are others
 	}
 	q.changed.Notify(kernel.Out)
 	return m.prio, m.data
@@ -359,7 +359,7 @@ func (q *Queue) Notify(p *kernel.Process, how Notify) kernel.Errno {
 	return 0
 }
 
-// Unnotify takes p's wish back.
+// Unnotify removes the registration of p.
 func (q *Queue) Unnotify(p *kernel.Process) {
 	if q.notified == p {
 		q.notify.wake(removed)
@@ -367,8 +367,9 @@ func (q *Queue) Unnotify(p *kernel.Process) {
 	}
 }
 
-// tell tells who wants to know that the queue is empty no longer. t sent.
-func (q *Queue) tell(t *kernel.Thread) {
+// notifyArrival notifies the process that registered for it that the queue is no longer empty. t
+// sent the message.
+func (q *Queue) notifyArrival(t *kernel.Thread) {
 	if q.notified == nil || len(q.msgs) != 1 {
 		return
 	}

@@ -99,7 +99,7 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 		for i := range f.answers {
 			if a := &f.answers[i]; a.event == m.Seq {
 				a.event = 0
-				s.heard(f)
+				s.noteEvent(f)
 				f.changed.Notify(kernel.In)
 				return
 			}
@@ -107,8 +107,8 @@ func Deliver(n *kernel.Node, m *ariadne.Message) {
 	}
 }
 
-// heard notes that one of the events that a file waits for has happened.
-func (s *state) heard(f *File) {
+// noteEvent notes that one of the events that a file waits for has happened.
+func (s *state) noteEvent(f *File) {
 	if !slices.ContainsFunc(f.answers, func(a answer) bool { return a.event != 0 }) {
 		s.waits = slices.DeleteFunc(s.waits, func(g *File) bool { return g == f })
 	}
@@ -146,7 +146,7 @@ func (*File) Describe() string         { return Path }
 func (f *File) Release(n *kernel.Node) {
 	f.answers = nil
 	if s := states.Peek(n); s != nil {
-		s.heard(f)
+		s.noteEvent(f)
 	}
 }
 

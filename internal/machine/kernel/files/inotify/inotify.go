@@ -243,9 +243,9 @@ func (f *Instance) queue(e event) {
 	f.changed.Notify(kernel.In)
 }
 
-// tell tells the instance of an event at a watched inode; name is that of an entry of it.
-// gone: the event is about an open file that its directory no longer has.
-func (f *Instance) tell(key inode.Key, mask, cookie uint32, name string, gone bool) {
+// addEventOf adds an event at a watched inode to the instance. name is that of an entry of the
+// inode. gone: the event is about an open file that its directory no longer has.
+func (f *Instance) addEventOf(key inode.Key, mask, cookie uint32, name string, gone bool) {
 	for _, w := range f.watches {
 		if w.key != key {
 			continue
@@ -268,7 +268,7 @@ func (f *Instance) tell(key inode.Key, mask, cookie uint32, name string, gone bo
 func TellInode(n *kernel.Node, key inode.Key, mask uint32) {
 	key = n.Files.First(key)
 	for _, f := range states.Of(n).instances {
-		f.tell(key, mask, 0, "", false)
+		f.addEventOf(key, mask, 0, "", false)
 	}
 	signalEvent(n, key, mask)
 }
@@ -277,7 +277,7 @@ func TellInode(n *kernel.Node, key inode.Key, mask uint32) {
 func TellName(n *kernel.Node, dir inode.Key, name string, mask, cookie uint32) {
 	dir = n.Files.First(dir)
 	for _, f := range states.Of(n).instances {
-		f.tell(dir, mask, cookie, name, false)
+		f.addEventOf(dir, mask, cookie, name, false)
 	}
 	signalEvent(n, dir, mask)
 }
@@ -288,9 +288,9 @@ func TellEntry(n *kernel.Node, e kernel.Entry, key inode.Key, mask uint32, open 
 	dir, key := n.Files.First(e.Dir), n.Files.First(key)
 	for _, f := range states.Of(n).instances {
 		if e.Dir != (inode.Key{}) {
-			f.tell(dir, mask, 0, e.Name, open && e.Removed)
+			f.addEventOf(dir, mask, 0, e.Name, open && e.Removed)
 		}
-		f.tell(key, mask, 0, "", open && e.Removed)
+		f.addEventOf(key, mask, 0, "", open && e.Removed)
 	}
 	if e.Dir != (inode.Key{}) {
 		signalEvent(n, dir, mask)

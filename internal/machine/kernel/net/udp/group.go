@@ -139,7 +139,7 @@ func (s *stack) toGroup(m *ariadne.Message, link int) {
 	}
 	for _, x := range slices.Clone(s.ports.On(d.to.Port())) {
 		u := x.(*Socket)
-		if u.Score(m.Group) == 0 || !u.hears(d.from) {
+		if u.Score(m.Group) == 0 || !u.acceptsFrom(d.from) {
 			continue
 		}
 		if !m.Group.IsMulticast() || slices.Contains(u.joined, where) || u.hearsAll(m.Group) {

@@ -416,7 +416,7 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 	u := s.udpFor(m.Flow.Dst, m.Flow.Src)
 	switch {
 	case m.Flags&ariadne.RST != 0:
-		if u != nil && u.hears(m.Flow.Src) && u.Remote.IsValid() {
+		if u != nil && u.acceptsFrom(m.Flow.Src) && u.Remote.IsValid() {
 			u.Err = unix.ECONNREFUSED
 			u.Waiters.Notify(kernel.Err)
 		}
@@ -440,7 +440,7 @@ func (s *stack) udpFor(dst, src netip.AddrPort) *Socket {
 	for _, x := range s.ports.On(dst.Port()) {
 		u := x.(*Socket)
 		score := u.Score(dst.Addr())
-		if score == 0 || !u.hears(src) {
+		if score == 0 || !u.acceptsFrom(src) {
 			continue
 		}
 		if u.Remote.IsValid() {
@@ -463,9 +463,9 @@ func (s *stack) udpFor(dst, src netip.AddrPort) *Socket {
 	return last
 }
 
-// hears reports whether a socket takes datagrams from src: a connected one only those of
+// acceptsFrom reports whether a socket takes datagrams from src: a connected one only those of
 // its peer, whose port may be 0, which is any.
-func (u *Socket) hears(src netip.AddrPort) bool {
+func (u *Socket) acceptsFrom(src netip.AddrPort) bool {
 	return !u.Remote.IsValid() || u.Remote == src || u.Remote.Port() == 0 && u.Remote.Addr() == src.Addr()
 }
 

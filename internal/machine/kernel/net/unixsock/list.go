@@ -29,7 +29,7 @@ type Entry struct {
 // List are the sockets that some process has open, by age.
 func List(n *kernel.Node) []Entry {
 	var list []Entry
-	all := open(n)
+	all := openSockets(n)
 	for _, u := range all {
 		e := Entry{ID: u.ID, Type: u.Type, Addr: u.addr, Listening: u.listening, Connected: u.connected, UID: u.UID, Shut: u.shut,
 			HasPeer: u.peer != nil, Sending: u.charged}
@@ -56,8 +56,8 @@ func List(n *kernel.Node) []Entry {
 	return list
 }
 
-// open are the Unix sockets that some process has open, by age.
-func open(n *kernel.Node) []*Socket {
+// openSockets are the Unix sockets that some process has open, by age.
+func openSockets(n *kernel.Node) []*Socket {
 	found := map[uint64]*Socket{}
 	for _, pid := range n.PIDs() {
 		t := n.Procs[pid].FDs
