@@ -16,7 +16,7 @@ import (
 
 // finding is one defect, on a line of a file.
 type finding struct {
-	kind string // width, name, rename, stray, word, long
+	kind string // width, code, name, rename, stray, word, long
 	path string
 	line int
 	text string
@@ -79,8 +79,8 @@ func Avoided(text string) (all []string) {
 // codeSpan is what is quoted from a spec or a program.
 var codeSpan = regexp.MustCompile("`[^`]*`")
 
-// lintGo finds wide lines of comments, and doc comments that do not begin with a name or that a
-// rename has damaged, and avoided words in what the command line prints.
+// lintGo finds wide lines of comments and of code, and doc comments that do not begin with a name
+// or that a rename has damaged, and avoided words in what the command line prints.
 func lintGo(file string, text []byte) (all []finding, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, text, parser.ParseComments|parser.SkipObjectResolution)
@@ -98,6 +98,9 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 				add("width", c.Pos(), "%d columns", columns(line))
 			}
 		}
+	}
+	for _, line := range wideCode(fset, f, lines) {
+		all = append(all, finding{"code", file, line, fmt.Sprintf("%d columns", columns(lines[line-1]))})
 	}
 	for _, d := range declarations(f) {
 		if doc := d.doc.Text(); doc != "" && len(d.names) == 1 {
@@ -120,6 +123,43 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 		}
 	}
 	return all, err
+}
+
+// widestCode is how many columns a line of code may take, and longText how many of them a text may
+// have that cannot be divided.
+const widestCode, longText = 120, 60
+
+// wideCode lists the lines of code that are too wide and could be narrower. A line that has a long
+// text, or is a part of one, is as wide as it must be. A comment at its end does not count.
+func wideCode(fset *token.FileSet, f *ast.File, lines []string) (all []int) {
+	width := func(line string) int { return columns(strings.TrimRight(line, " \t")) }
+	widths := make([]int, len(lines))
+	for i, line := range lines {
+		widths[i] = width(line)
+	}
+	for _, g := range f.Comments {
+		for _, c := range g.List {
+			begin, end := fset.Position(c.Pos()), fset.Position(c.End())
+			widths[begin.Line-1] = width(lines[begin.Line-1][:begin.Column-1])
+			for line := begin.Line; line < end.Line; line++ {
+				widths[line] = 0
+			}
+		}
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING && len(l.Value) > longText {
+			for line := fset.Position(l.Pos()).Line; line <= fset.Position(l.End()).Line; line++ {
+				widths[line-1] = 0
+			}
+		}
+		return true
+	})
+	for i, w := range widths {
+		if w > widestCode {
+			all = append(all, i+1)
+		}
+	}
+	return all
 }
 
 // declaration is what a doc comment stands on: a name, or those of a group.

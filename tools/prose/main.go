@@ -1,13 +1,16 @@
 // Command prose reads what people read: comments in Go and the documents in Markdown. Without flags
-// it prints each line that is wider than 100 columns, each doc comment that does not begin with the
+// it prints each line of prose that is wider than 100 columns, each line of code that is wider than
+// 120, each doc comment that does not begin with the
 // name that it stands on, each doc comment that begins with another name of its package, each trace
 // of a mechanical rename, each avoided word in a document, and each sentence of a document with
 // more than 25 words. testdata/exceptions.txt lists how many of these each file still has; a test
 // fails when a file has more. With -lower the list is shortened to what is there. With -w wide
-// comments and paragraphs are wrapped, and long pages get a table of contents. With -messages the
+// comments and paragraphs are wrapped, and long pages get a table of contents. With -code
+// wide lines of code are divided. With -messages the
 // list of what the command line can print is written.
 //
-// It decides nothing about code: a line of code may be as wide as it likes.
+// It decides nothing else about code. A line of code with a text of more than 60 characters may be
+// as wide as it must be.
 //
 // Read next: lint.go, strays.go, pages.go, wrap.go, messages.go.
 package main
@@ -24,6 +27,7 @@ import (
 
 func main() {
 	write := flag.Bool("w", false, "wrap wide comments and paragraphs in the files and folders that are named, and give long pages a table of contents")
+	code := flag.Bool("code", false, "divide wide lines of code in the files and folders that are named")
 	lower := flag.Bool("lower", false, "lower the counts of "+exceptionsFile+" to what is there")
 	list := flag.Bool("messages", false, "write "+messagesFile+", the list of what the command line can print")
 	flag.Parse()
@@ -32,6 +36,19 @@ func main() {
 		if err == nil {
 			err = os.WriteFile(messagesFile, []byte(text), 0o644)
 		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "prose:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if *code {
+		err := rewrite(flag.Args(), func(path string, text []byte) ([]byte, error) {
+			if filepath.Ext(path) != ".go" {
+				return text, nil
+			}
+			return narrowGo(text)
+		})
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "prose:", err)
 			os.Exit(1)
@@ -51,17 +68,7 @@ func run(write, lower bool, roots []string) error {
 		roots = []string{"."}
 	}
 	if write {
-		return files(roots, func(path string, text []byte) error {
-			wrapped, err := wrapFile(path, text)
-			if err != nil {
-				return fmt.Errorf("%s: %w", path, err)
-			}
-			if bytes.Equal(wrapped, text) {
-				return nil
-			}
-			fmt.Println(path)
-			return os.WriteFile(path, wrapped, 0o644)
-		})
+		return rewrite(roots, wrapFile)
 	}
 	all, _, err := lintTree(roots)
 	if err != nil {
@@ -78,6 +85,21 @@ func run(write, lower bool, roots []string) error {
 		fmt.Println(f)
 	}
 	return nil
+}
+
+// rewrite replaces the files below the roots that change, and prints their names.
+func rewrite(roots []string, change func(path string, text []byte) ([]byte, error)) error {
+	return files(roots, func(path string, text []byte) error {
+		changed, err := change(path, text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if bytes.Equal(changed, text) {
+			return nil
+		}
+		fmt.Println(path)
+		return os.WriteFile(path, changed, 0o644)
+	})
 }
 
 // lintTree returns what is wrong with the files below the roots, and how many files there are.

@@ -2,6 +2,9 @@ package main
 
 import (
 	"bytes"
+	"go/format"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -411,5 +414,43 @@ func TestUnread(t *testing.T) {
 	read := strings.ReplaceAll(list, unread, "")
 	if again := messagePage(found, read); again != read {
 		t.Errorf("after reading:\n%s", again)
+	}
+}
+
+// TestNarrowGo: a wide line of code is divided where it is least nested, and does the same as
+// before.
+func TestNarrowGo(t *testing.T) {
+	wide := strings.Repeat("a", 50)
+	text := "package p\n\nfunc f() bool {\n\treturn g(" + wide + ", h(1, 2), " + wide + ", h(3, 4))\n}\n\n" +
+		"var once = g(func(a int) bool { return " + wide + " }, " + wide[10:] + ", 1)\n\n" +
+		"// a comment at the end of a line does not count\nvar x = 1 // " + strings.Repeat("word ", 30) + "end\n\n" +
+		"var y = g(\"" + strings.Repeat("a text ", 20) + "\", 1)\n\n" +
+		"func both() bool { return " + wide + " && h(1, 2) || " + wide + " && h(3, 4) }\n"
+	want := "package p\n\nfunc f() bool {\n\treturn g(" + wide + ", h(1, 2),\n\t\t" + wide + ", h(3, 4))\n}\n\n" +
+		"var once = g(func(a int) bool { return " + wide + " },\n\t" + wide[10:] + ", 1)\n\n" +
+		"// a comment at the end of a line does not count\nvar x = 1 // " + strings.Repeat("word ", 30) + "end\n\n" +
+		"var y = g(\"" + strings.Repeat("a text ", 20) + "\", 1)\n\n" +
+		"func both() bool {\n\treturn " + wide + " && h(1, 2) ||\n\t\t" + wide + " && h(3, 4)\n}\n"
+	formatted, err := format.Source([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := func(text []byte) []int {
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, "", text, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return wideCode(fset, f, strings.Split(string(text), "\n"))
+	}
+	if n := len(lines(formatted)); n != 3 {
+		t.Errorf("%d wide lines", n)
+	}
+	got, err := narrowGo(formatted)
+	if err != nil || string(got) != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	if again, err := narrowGo(got); err != nil || !bytes.Equal(again, got) {
+		t.Errorf("again: %v\n%s", err, again)
 	}
 }
