@@ -46,7 +46,8 @@ With --listen Delve waits for an editor: VS Code ("request": "attach", "mode": "
 			}
 			flags := args[1:]
 			if listen != "" {
-				flags = append([]string{"--headless", "--listen", listen, "--api-version", "2", "--accept-multiclient"}, flags...)
+				flags = append([]string{"--headless", "--listen", listen, "--api-version", "2", "--accept-multiclient"},
+					flags...)
 			}
 			return at.visit(cmd.Context(), a, args[0], func(d *debug.Debugger, node string) error {
 				program, err := d.Program(node, pid)
@@ -80,7 +81,8 @@ read -r line <"$0.held"
 `
 
 // serveDelve runs Delve, and has serve answer it. program is that of the process.
-func serveDelve(ctx context.Context, dlv string, flags []string, program string, serve func(net.Conn) error) (err error) {
+func serveDelve(ctx context.Context, dlv string, flags []string, program string,
+	serve func(net.Conn) error) (err error) {
 	dir, err := os.MkdirTemp("", "ariadne-dlv")
 	if err != nil {
 		return err

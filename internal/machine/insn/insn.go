@@ -233,9 +233,11 @@ func executable(b []byte) (n int, ok bool) {
 		return 1, false
 	}
 	switch inst.Op {
-	case x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD, x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD,
-		x86asm.CLI, x86asm.STI, x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LRET, x86asm.LJMP, x86asm.LCALL,
-		x86asm.INTO, x86asm.ICEBP, x86asm.WRMSR, x86asm.RDMSR, x86asm.RDPMC, x86asm.CLTS, x86asm.LMSW, x86asm.INVD, x86asm.WBINVD, x86asm.SYSRET, x86asm.SYSEXIT:
+	case x86asm.IN, x86asm.OUT, x86asm.INSB, x86asm.INSW, x86asm.INSD,
+		x86asm.OUTSB, x86asm.OUTSW, x86asm.OUTSD, x86asm.CLI, x86asm.STI,
+		x86asm.IRET, x86asm.IRETD, x86asm.IRETQ, x86asm.LRET, x86asm.LJMP, x86asm.LCALL,
+		x86asm.INTO, x86asm.ICEBP, x86asm.WRMSR, x86asm.RDMSR, x86asm.RDPMC, x86asm.CLTS,
+		x86asm.LMSW, x86asm.INVD, x86asm.WBINVD, x86asm.SYSRET, x86asm.SYSEXIT:
 		return inst.Len, false
 	}
 	return inst.Len, true

@@ -138,7 +138,8 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 	pid := n.nextPID
 	n.nextPID++
 	p := &Process{PID: pid, PGID: pid, SID: pid, Node: n, Parent: parent, Command: -1, MM: n.newMM(),
-		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, DefaultSlack: DefaultTimerSlack, ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
+		Umask: 0o022, Dumpable: 1, TimerSlack: DefaultTimerSlack, DefaultSlack: DefaultTimerSlack,
+		ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
 		Rlimits: map[int][2]uint64{}}
 	n.Procs[pid] = p
 	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
@@ -296,7 +297,8 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux, c.Breaks, c.NapSite, c.Followed, c.Variables = p.Aux, p.Breaks, p.NapSite, slices.Clone(p.Followed), slices.Clone(p.Variables)
+	c.Aux, c.Breaks, c.NapSite, c.Followed, c.Variables = p.Aux, p.Breaks, p.NapSite, slices.Clone(p.Followed),
+		slices.Clone(p.Variables)
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
@@ -466,7 +468,8 @@ func (p *Process) leaveFamily() {
 		c.ExitSig = int(unix.SIGCHLD)
 		for _, t := range c.Threads {
 			if t.PDeathSig != 0 {
-				p.Node.Kill(c, signal.Info{Signo: t.PDeathSig, Code: signal.SIUser, PID: p.PID, UID: p.Leader.Cred.UID.Real})
+				p.Node.Kill(c,
+					signal.Info{Signo: t.PDeathSig, Code: signal.SIUser, PID: p.PID, UID: p.Leader.Cred.UID.Real})
 			}
 		}
 		if c.Dead {

@@ -16,7 +16,8 @@ import (
 // timer, and is busy with more than a runtime's housekeeping when the thread waits after that.
 func TestThreadsSleep(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-pthread", "-o", filepath.Join(dir, "sleeper"), "testdata/sleeper.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-pthread", "-o", filepath.Join(dir, "sleeper"),
+		"testdata/sleeper.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	_, apply := start(t, alone(dir, "/spec/sleeper"))
@@ -53,7 +54,8 @@ func TestGoNaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, how := range [][]string{{}, {"-ldflags=-s -w"}, {"-buildmode=pie", "-ldflags=-s -w"}} {
-		build := exec.Command("go", append(append([]string{"build", "-o", filepath.Join(dir, "waits")}, how...), source)...)
+		build := exec.Command("go",
+			append(append([]string{"build", "-o", filepath.Join(dir, "waits")}, how...), source)...)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("go: %v\n%s", err, out)
 		}

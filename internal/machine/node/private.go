@@ -56,7 +56,8 @@ func shownDevice(dev uint64) uint64 { return uint64(unix.Major(dev))<<32 | uint6
 // ownMappings lists the private mappings of files that are on a device, or are in memory.
 func ownMappings(maps []byte, own uint64) (all []mapping) {
 	for line := range bytes.Lines(maps) {
-		if m, ok := parseMapping(line); ok && !m.shared && m.inode != 0 && (m.dev == own || bytes.Contains(line, []byte(" /memfd:"))) {
+		if m, ok := parseMapping(line); ok && !m.shared && m.inode != 0 &&
+			(m.dev == own || bytes.Contains(line, []byte(" /memfd:"))) {
 			all = append(all, m)
 		}
 	}

@@ -16,7 +16,8 @@ import (
 func TestPrivateMappings(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "private")
-	if out, err := exec.Command("cc", "-O1", "-w", "-static", "-o", program, "testdata/private.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-w", "-static", "-o", program,
+		"testdata/private.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	const want = "longer 2 0 3\nstill 2 0 3\nbefore 2 0 3\nshorter 0 0 0\nend 0 4 0"
@@ -60,7 +61,8 @@ func TestPrivateMappings(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got, was := lines(&out), lines(&outs[at]); out.Digest != outs[at].Digest || strings.Join(got, "") != strings.Join(was, "") {
+				if got, was := lines(&out), lines(&outs[at]); out.Digest != outs[at].Digest ||
+					strings.Join(got, "") != strings.Join(was, "") {
 					t.Errorf("%s: from step %d on, step %d says %q, not %q", kind, k, at, got, was)
 				}
 			}

@@ -64,7 +64,8 @@ func (d *Debugger) stackOf(m inspect.Machine, pid, tid int) ([]stack.Frame, erro
 }
 
 // forPrograms are the beginnings of functions of Go that make calls, or wait, for others.
-var forPrograms = []string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "net.", "sync.", "time.", "io.", "bufio.", "golang.org/x/sys/"}
+var forPrograms = []string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "net.", "sync.", "time.", "io.",
+	"bufio.", "golang.org/x/sys/"}
 
 // own is the innermost frame of the program itself: not in a library, nor in Go's packages that
 // make calls for others. Where one has a line, those without are of a library that was linked into
@@ -72,7 +73,8 @@ var forPrograms = []string{"runtime.", "runtime/", "internal/", "syscall.", "os.
 func own(frames []stack.Frame, program string) (own *stack.Frame, ok bool) {
 	for i := range frames {
 		f := &frames[i]
-		if f.Module != program || f.Function == "" || f.Function == "_start" || slices.ContainsFunc(forPrograms, func(s string) bool { return strings.HasPrefix(f.Function, s) }) {
+		if f.Module != program || f.Function == "" || f.Function == "_start" ||
+			slices.ContainsFunc(forPrograms, func(s string) bool { return strings.HasPrefix(f.Function, s) }) {
 			continue
 		}
 		if own == nil || f.Line > 0 {

@@ -19,11 +19,16 @@ func TestBacktrace(t *testing.T) {
 		build []string
 		inner string // the function that each of its threads is in
 	}{
-		{"C", []string{"gcc", "-g", "-O2", "-fomit-frame-pointer", "-pthread", "-o", "OUT", "testdata/core/waits.c"}, "inner (waits.c:"},
-		{"C without debug information", []string{"gcc", "-O1", "-pthread", "-rdynamic", "-s", "-o", "OUT", "testdata/core/waits.c"}, "inner (waits)"},
-		{"C, static", []string{"gcc", "-g", "-O1", "-static", "-pthread", "-o", "OUT", "testdata/core/waits.c"}, "inner (waits.c:"},
+		{"C", []string{"gcc", "-g", "-O2", "-fomit-frame-pointer", "-pthread", "-o", "OUT", "testdata/core/waits.c"},
+			"inner (waits.c:"},
+		{"C without debug information",
+			[]string{"gcc", "-O1", "-pthread", "-rdynamic", "-s", "-o", "OUT", "testdata/core/waits.c"},
+			"inner (waits)"},
+		{"C, static", []string{"gcc", "-g", "-O1", "-static", "-pthread", "-o", "OUT", "testdata/core/waits.c"},
+			"inner (waits.c:"},
 		{"Go", []string{"go", "build", "-o", "OUT", "testdata/core/waits.go"}, "main.inner (waits.go:"},
-		{"Go without debug information", []string{"go", "build", "-ldflags=-s -w", "-o", "OUT", "testdata/core/waits.go"}, "main.inner (waits.go:"},
+		{"Go without debug information",
+			[]string{"go", "build", "-ldflags=-s -w", "-o", "OUT", "testdata/core/waits.go"}, "main.inner (waits.go:"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, _ := waiting(t, c.build...)

@@ -45,7 +45,8 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, client Client, node string
 	}
 	return d.session.Lend(id, func(at memo.Frozen, ahead []session.Ahead) error {
 		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.onHost(p.Exe)}
-		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at}, breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
+		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at},
+			breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
 		return t.rerun.run()
 	})
 }
@@ -88,7 +89,8 @@ func (d *Debugger) oneProcess(id ariadne.NodeID, node string, pid int) (p *inspe
 		case len(numbers) == 0:
 			return nil
 		case p == nil:
-			return fmt.Errorf("node %s has no process %d behind step %d: there are %s", node, pid, d.Step(), strings.Join(numbers, ", "))
+			return fmt.Errorf("node %s has no process %d behind step %d: there are %s", node, pid, d.Step(),
+				strings.Join(numbers, ", "))
 		case pid == 0 && len(numbers) > 1:
 			return fmt.Errorf("node %s has several processes behind step %d, and gdb can see one: choose one of %s", node, d.Step(), strings.Join(numbers, ", "))
 		}
@@ -149,7 +151,8 @@ func (t *target) serve(w why) (request, error) {
 		if packet[0] == 'k' { // has no answer
 			return leave, nil
 		}
-		if next, ok := t.resumes(packet); ok && (w != exits || t.client == Delve && next != proceed && next != stepThread) {
+		if next, ok := t.resumes(packet); ok &&
+			(w != exits || t.client == Delve && next != proceed && next != stepThread) {
 			t.waits = true
 			return next, nil
 		}
@@ -551,7 +554,8 @@ func (t *target) registers() string {
 		b = append(b, x[32+16*i:][:10]...)
 	}
 	le := binary.LittleEndian
-	for _, v := range []uint32{uint32(le.Uint16(x)), uint32(le.Uint16(x[2:])), tags(x), uint32(le.Uint16(x[12:])), le.Uint32(x[8:]),
+	for _, v := range []uint32{uint32(le.Uint16(x)), uint32(le.Uint16(x[2:])), tags(x), uint32(le.Uint16(x[12:])),
+		le.Uint32(x[8:]),
 		uint32(le.Uint16(x[20:])), le.Uint32(x[16:]), uint32(le.Uint16(x[6:]))} {
 		b = le.AppendUint32(b, v)
 	}

@@ -119,7 +119,8 @@ func ofProcess(p *inspect.Process, where func(tid int) string) (facts []fact) {
 	}
 	facts = append(facts, fact{section: processes, key: pid, text: text})
 	for _, t := range p.Threads {
-		facts = append(facts, fact{section: threads, key: strconv.Itoa(t.TID), text: fmt.Sprintf("thread %v%s", t, where(t.TID))})
+		facts = append(facts,
+			fact{section: threads, key: strconv.Itoa(t.TID), text: fmt.Sprintf("thread %v%s", t, where(t.TID))})
 	}
 	for _, f := range p.Descriptors {
 		text := fmt.Sprintf("%d of process %d: %s", f.FD, p.PID, f.What)
@@ -129,7 +130,8 @@ func ofProcess(p *inspect.Process, where func(tid int) string) (facts []fact) {
 		if f.Unsent > 0 {
 			text += fmt.Sprintf(", %d bytes not sent yet", f.Unsent)
 		}
-		facts = append(facts, fact{openFiles, pid + " " + strconv.Itoa(f.FD), text, strings.HasPrefix(f.What, "socket:")})
+		facts = append(facts,
+			fact{openFiles, pid + " " + strconv.Itoa(f.FD), text, strings.HasPrefix(f.What, "socket:")})
 	}
 	return facts
 }
@@ -322,7 +324,8 @@ func (d *Debugger) showFlight(string) (string, error) {
 		}
 		from, to := d.session.System().World().Names().Node(m.From), d.session.System().World().Names().Node(m.To)
 		fmt.Fprintf(&b, "%s -> %s %v %v>%v #%d %v, %d bytes, sent at %v, due at %v%s\n",
-			from, to, m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port(), m.Seq, m.Flags, len(m.Data), m.Sent, m.Arrival, late)
+			from, to, m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port(), m.Seq, m.Flags, len(m.Data), m.Sent,
+			m.Arrival, late)
 	}
 	if b.Len() == 0 {
 		return "no message is under way\n", nil

@@ -61,7 +61,8 @@ type Module struct {
 type Registers [17]uint64
 
 // Names are those of Registers.
-var Names = [17]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "rip"}
+var Names = [17]string{"rax", "rdx", "rcx", "rbx", "rsi", "rdi", "rbp", "rsp", "r8", "r9", "r10", "r11", "r12", "r13",
+	"r14", "r15", "rip"}
 
 const (
 	bp = int(regnum.AMD64_Rbp)
@@ -104,7 +105,8 @@ func Of(r Registers, modules []Module, read func(b []byte, addr uint64) error) (
 }
 
 // outermost are the functions that nobody has called.
-var outermost = []string{"_start", "clone", "__clone", "clone3", "runtime.goexit", "runtime.mcall", "runtime.systemstack", "runtime.mstart", "runtime.clone", "runtime.rt0_go"}
+var outermost = []string{"_start", "clone", "__clone", "clone3", "runtime.goexit", "runtime.mcall",
+	"runtime.systemstack", "runtime.mstart", "runtime.clone", "runtime.rt0_go"}
 
 func moduleAt(modules []Module, addr uint64) *Module {
 	i := slices.IndexFunc(modules, func(m Module) bool { return m.Start <= addr && addr < m.End })
@@ -214,7 +216,8 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 
 // caller makes r the registers of who called the function that is at addr. bias is what addresses
 // in memory are more than those of the file. not ok: that is not known.
-func (c *Code) caller(r *Registers, addr, bias uint64, modules []Module, read func(b []byte, addr uint64) error) (ok bool) {
+func (c *Code) caller(r *Registers, addr, bias uint64, modules []Module,
+	read func(b []byte, addr uint64) error) (ok bool) {
 	var context *frame.FrameContext
 	undamaged(func() {
 		if e, err := c.frames.FDEForPC(addr); err == nil {
@@ -235,14 +238,17 @@ func (c *Code) caller(r *Registers, addr, bias uint64, modules []Module, read fu
 func unwind(r *Registers, context *frame.FrameContext, bias uint64, read func(b []byte, addr uint64) error) (ok bool) {
 	was := *r
 	evaluate := func(expression []byte, start ...int64) (uint64, bool) {
-		regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp, regnum.AMD64_Rbp, 0)
+		regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp,
+			regnum.AMD64_Rbp, 0)
 		for i, v := range was {
 			regs.AddReg(uint64(i), op.DwarfRegisterFromUint64(v))
 		}
 		if len(start) > 0 {
 			regs.CFA = start[0]
 		}
-		v, _, err := op.ExecuteStackProgram(*regs, expression, 8, func(b []byte, addr uint64) (int, error) { return len(b), read(b, addr) })
+		v, _, err := op.ExecuteStackProgram(*regs, expression, 8, func(b []byte, addr uint64) (int, error) {
+			return len(b), read(b, addr)
+		})
 		return uint64(v), err == nil
 	}
 	var cfa uint64
@@ -324,5 +330,6 @@ func byPointers(r *Registers, modules []Module, read func(b []byte, addr uint64)
 // isReturn reports whether a call instruction stands before an address of code.
 func isReturn(addr uint64, modules []Module, read func(b []byte, addr uint64) error) bool {
 	var b [5]byte
-	return moduleAt(modules, addr) != nil && read(b[:], addr-5) == nil && (b[0] == 0xe8 || b[3] == 0xff && b[4]>>3 == 0x1a)
+	return moduleAt(modules, addr) != nil && read(b[:], addr-5) == nil &&
+		(b[0] == 0xe8 || b[3] == 0xff && b[4]>>3 == 0x1a)
 }
