@@ -13,7 +13,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Doubts that are none any more when a check is resumed, or that there are again.
+// Doubts that a resumed check drops, and enters again if they still hold.
 const (
 	unended          = "executions do not end by themselves: "
 	interruptedAfter = "the check was interrupted after "
@@ -22,7 +22,7 @@ const (
 	noFault          = "no fault was tried: "
 )
 
-// GoOn takes from the report of a check what does not hold of one that goes on with it.
+// GoOn removes from the report of a check what does not hold for the check that resumes it.
 func (r *Report) GoOn() {
 	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, untried) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
@@ -30,7 +30,8 @@ func (r *Report) GoOn() {
 	})
 }
 
-// endedBefore is the end of a doubt that is none any more when all is walked again.
+// endedBefore ends the text of a doubt that a resumed check drops, because it takes all walks
+// again.
 const endedBefore = ", and the check ended before it found out why: give it more time (--time)"
 
 // GoalDoubt says that the check ended before it was known what there is to an execution in which a
@@ -87,9 +88,9 @@ func (r *Report) noneEnded(s *spec.Spec) string {
 // user says nothing.
 const AtLeast = 10
 
-// Enough enters what speaks against reading nothing found as a verdict: hardly any executions, or
-// none with any of the faults that there may be. atLeast is how many are enough. said: it is the
-// user's word, for faults, too.
+// Enough enters a doubt if a check that found nothing has executed too little for a verdict: fewer
+// executions than atLeast, or none with a fault although faults may happen. said: the user has
+// given atLeast, and accepts executions without faults.
 func (r *Report) Enough(atLeast int, said bool) {
 	c := r.Coverage
 	r.AtLeast = atLeast
@@ -124,10 +125,10 @@ func (r *Report) Ended(s *spec.Spec, ends map[string]int) {
 	}
 }
 
-// unendedDoubt says what speaks against a verdict on executions that ended so, or "". A limit ends
-// what nobody has waited for: where hardly any execution came to its end, hardly anything was
-// checked. servers is what became of the servers in one of them. Bounds of a search are the user's
-// word and count as neither.
+// unendedDoubt says why these ends of executions allow no verdict, or "". If limits have ended
+// nearly all executions, hardly anything was checked. The user chose the bounds of a search, so
+// executions that ended there do not count. servers says what happened to the servers in one of the
+// executions.
 func unendedDoubt(s *spec.Spec, ends map[string]int, servers []string) string {
 	late, long, all := ends[search.EndTime], ends[search.EndSteps], 0
 	for end, n := range ends {

@@ -13,16 +13,16 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/coverage"
 )
 
-// Seen is the file in which a check keeps what it has seen, if a check that goes on
-// with it would not see that again. A store as that of transitions would take as long
-// for a hash as for a transition, of which there are far fewer.
+// Seen is the file in which a check keeps what it has seen, if a check that resumes it would not
+// see that again. The store of transitions would be too slow: it takes as long for a hash as for a
+// transition, and there are far more hashes.
 type Seen struct {
 	Log  *coverage.Log
 	path string
 	file *os.File // nil until there is something to write
 }
 
-// OpenSeen goes on with a file. The error says what is wrong with it.
+// OpenSeen continues a file. The error says what is wrong with the file.
 func (d *Dir) OpenSeen(t *coverage.Totals, key ariadne.Digest, record int) (*Seen, error) {
 	path := d.SeenPath()
 	file, err := os.OpenFile(path, os.O_RDWR, 0)
@@ -46,7 +46,7 @@ func (d *Dir) OpenSeen(t *coverage.Totals, key ariadne.Digest, record int) (*See
 	return &Seen{Log: l, path: path, file: file}, nil
 }
 
-// NewSeen begins a file, in the place of one that cannot be gone on with.
+// NewSeen begins a file, and replaces one that cannot be continued.
 func (d *Dir) NewSeen(l *coverage.Log) *Seen { return &Seen{Log: l, path: d.SeenPath()} }
 
 // SeenPath is where what was seen is kept.

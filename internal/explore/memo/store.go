@@ -17,8 +17,8 @@ type Store interface {
 	Depend(on []Dependency) error
 	// Put keeps a transition, which Get finds at once.
 	Put(from ariadne.Digest, input hash.Hash, transition []byte) error
-	// Get gives all transitions from a state to read, some of them perhaps twice. Their
-	// bytes are valid only until it returns. What it reports false of is damaged.
+	// Get passes all transitions from a state to read, some of them perhaps twice. The bytes are
+	// valid only until read returns. read returns false for a damaged transition.
 	Get(from ariadne.Digest, read func(transition []byte) bool) error
 	// Flush waits until all that was put outlives this process.
 	Flush() error

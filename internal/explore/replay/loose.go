@@ -27,9 +27,9 @@ import (
 // Connections are matched by their names while nothing new was seen, and then by their
 // order: the second one that a node opens to the same port is the same as in the trace.
 type Loose struct {
-	// Edited: the trace is of no execution, since deviations were left out of it (Without). Only
-	// what is late in it comes behind what is due later. All else comes when it is due, which may
-	// be sooner than in the trace.
+	// Edited: deviations were left out of the trace (Without), so it is no trace of an execution.
+	// Only events that are late in the trace come after events that are due later. All others come
+	// when they are due, which may be sooner than in the trace.
 	Edited bool
 
 	names world.Names
@@ -52,7 +52,7 @@ type Loose struct {
 	sent  map[ariadne.Action]bool
 	taken int
 	left  *Departure
-	// astray: a step was not the next one of the trace, or came at another time than there.
+	// astray: a step differed from the next one of the trace, or had another time.
 	astray bool
 }
 

@@ -11,10 +11,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 )
 
-// Onward follows a trace of something that must happen and does not, as Loose does, and goes on by
-// the natural schedule until it is known whether it still does not: it has happened, can happen no
-// more, its time is up, or as many steps have been taken as are allowed. It needs to be told each
-// frame (Frame) as well as each step.
+// Onward follows the trace of a liveness violation as Loose does, and then takes the natural
+// schedule until the goal is decided: the goal became true, can no longer become true, its time is
+// over, or the allowed number of steps was taken. It needs each frame (Frame) and each step.
 type Onward struct {
 	*Loose
 	// Most is how many steps are taken at most.

@@ -82,10 +82,10 @@ func (d Deviation) Arrives(t *trace.Trace, n world.Names) bool {
 	return d.what == aFault && world.KindOf(a.Kind).Leaves
 }
 
-// Without is a trace to be followed loosely (Loose), without some of its deviations: faults are
-// left out, what has gone otherwise goes as it does by itself, and what was late comes when it was
-// due. With early, messages of which a fault left a part or a copy in flight arrive where it was,
-// as a whole and for the last time, and else where the trace has them afterwards.
+// Without returns a trace to be followed loosely (Loose), without some deviations. Faults are left
+// out, choices within steps are the natural ones, and late events come when they are due. A fault
+// may have left a copy or a part of a message in flight. With early, the whole message then arrives
+// where the fault was. Otherwise it arrives where the trace has the rest.
 func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace.Trace {
 	what := map[int]map[deviation]bool{}
 	for _, d := range some {

@@ -21,10 +21,9 @@ const (
 	leastTimes = 4
 )
 
-// FindCycle looks whether a stuck execution, on the natural schedule from its end, does the same
-// again and again: the same nodes take the same kinds of steps, write the same lines but for
-// numbers, and expose the same. nil: it does not. The path then has the steps that were looked at
-// as well.
+// FindCycle continues a suspected execution on the natural schedule, and looks for a cycle: the
+// same nodes take the same kinds of steps, write the same lines except for numbers, and expose the
+// same values. It returns nil if there is none. The path then also has the steps that were taken.
 func (l *Liveness) FindCycle(s *Stuck) (*Cycle, error) {
 	p, from := s.Path, s.Path.Steps()
 	var did []string
@@ -60,7 +59,7 @@ func (l *Liveness) FindCycle(s *Stuck) (*Cycle, error) {
 	return nil, nil
 }
 
-// describeLastStep says what the last step of a path does that shows, but for numbers.
+// describeLastStep lists the visible effects of the last step of a path, without numbers.
 func (l *Liveness) describeLastStep(p *space.Path) string {
 	e, by := p.Taken(p.Steps()), p.Last().By
 	var b strings.Builder

@@ -6,10 +6,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
-// EndOf judges a path that somebody has taken step by step: why it cannot go on, as at the end
-// of a path of an Exploration with this Limit, with the violation that this shows; "": it can.
-// Where only housekeeping beyond the time limit can go on (world.System.IsIdle), it goes on by
-// space.Path.PushNatural.
+// EndOf judges the end of a path that was taken step by step, as an Exploration with this Limit
+// judges its own. It returns why the path cannot continue, with the violation that this shows, or
+// "" if it can continue. Where only housekeeping beyond the time limit can go on
+// (world.System.IsIdle), it goes on by space.Path.PushNatural.
 func EndOf(p *space.Path, checks func() []property.Check, limit int) (end string, v *ariadne.Violation) {
 	x := &Exploration{Space: p.Space(), Checks: checks, Limit: limit}
 	end, v = x.whyOver(p)

@@ -6,7 +6,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// quiet is until when nothing happens in a node but its programs' housekeeping.
+// quiet says until when only housekeeping of its programs happens in a node.
 type quiet struct {
 	calm  ariadne.Time // Output.Calm of the last step
 	house ariadne.Time // how long after its beginning that is

@@ -34,10 +34,10 @@ func losses(steps []ariadne.Step, names world.Names) (all []Loss) {
 	return all
 }
 
-// after are what stands behind the name of a file in an operation's words.
+// after are the words that follow the name of a file in the text of an operation.
 var after = regexp.MustCompile(`(?: \((?:mapping|.* more)\)|, \d+ to \d+ bytes| from \d+ to \d+ bytes| at \d+)+$`)
 
-// fileOf is the file that an operation is about, as its words have it (disk.Op); "": of none.
+// fileOf returns the file that the text of an operation names (disk.Op), or "".
 func fileOf(op string) string {
 	op = after.ReplaceAllString(op, "")
 	if _, file, ok := strings.Cut(op, "rename of "); ok {

@@ -12,11 +12,10 @@ import (
 	"os"
 )
 
-// A store whose file was damaged is made again. bbolt trusts its file: it maps it, follows
-// what stands in it, and ends the process when that leads nowhere, or in a circle. So
-// the file is looked through first, as it is laid out on disk: whether each page that can
-// be reached is there, once, and what is in it lies within it. What the rows hold has
-// sums of its own.
+// A store whose file was damaged is made again. bbolt trusts its file: it maps the file, follows
+// its references, and ends the process when a reference is wrong or leads in a circle. So this code
+// examines the file first. Each page that can be reached must exist, and be reached once. The
+// content of a page must lie within the page. The rows have checksums of their own.
 
 const (
 	pageHead  = 16 // id uint64, flags uint16, count uint16, overflow uint32
@@ -39,7 +38,7 @@ type soundness struct {
 	seen []uint64 // bits
 }
 
-// sound says what is wrong with a store's file, in a few words.
+// sound says in a few words what is wrong with a store's file, or "".
 func sound(f *os.File) error {
 	st, err := f.Stat()
 	if err != nil {

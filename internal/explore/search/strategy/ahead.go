@@ -161,8 +161,8 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.addsDelayed(f, a, h, flying) || r.makesLate(f, a)
 }
 
-// mayAwait: the end of a connection on which a sends something keeps the network from being whole
-// again, or a machine from being switched on: one that is silent now, or falls silent later.
+// mayAwait: a connection on which a sends something may time out. Until then it delays the end of a
+// partition, or the start of a machine, that is silent now or becomes silent later.
 func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	s := &f.State
 	if a.awaits != ariadne.Never && s.MayFallSilent() {
@@ -182,7 +182,7 @@ func (r relation) mayAwait(f *space.Frame, a *act) bool {
 	return a.awaits < over
 }
 
-// mayTurn: faults may yet come to hit what a node sends, which they do not now.
+// mayTurn: faults do not hit the messages of a node now, and may do so later.
 func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 	n := &f.State.Nodes[id]
 	if n.Spared {
@@ -196,8 +196,8 @@ func (r relation) mayTurn(f *space.Frame, id ariadne.NodeID) bool {
 	return false
 }
 
-// mayVary: a's step came to places of faults that another node's line must come before, and that
-// was not written yet. When it is, the step can be varied.
+// mayVary: a's step came to places of faults that may happen only after a line of another node,
+// which was not written yet. After the line, the step can be varied.
 func (r relation) mayVary(f *space.Frame, a *act) bool {
 	for k := range r.rules.AfterOf {
 		if f.State.Faults[k] == 0 || r.rules.MayFollowWithin(&f.State.State, k, a.event.Node) {
