@@ -309,7 +309,7 @@ func TestWatchedEnds(t *testing.T) {
 		"i=0; while [ $i -lt 300 ]; do (:) & (: | :) & i=$((i+1)); done; wait; exit 8": "exit status 8",
 		"i=0; while [ $i -lt 50 ]; do (sleep 5 | sleep 5) & i=$((i+1)); done; exit 9":  "exit status 9",
 	} {
-		limit := 20 * time.Second
+		limit := 2 * time.Minute
 		if strings.HasSuffix(want, "1s") {
 			limit = time.Second
 		}
