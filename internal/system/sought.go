@@ -48,8 +48,8 @@ func (s *Sought) seek(more *node.Sought) {
 
 // advice says which files the node's programs have missed, and how the node gets them; said are
 // lines that they wrote. Of a directory that a program has listed nobody knows which name it was
-// looking for: a name counts when a line has it in quotes, with or without its ending, or with its
-// ending as a word.
+// looking for: a name counts when a line has it in quotes or behind "named", with or without its
+// ending, or with its ending as a word.
 func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,19 +96,20 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 	return lines
 }
 
-var quoted = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
+// quoted are names in quotes, or behind a word that says so ("No module named app").
+var quoted = regexp.MustCompile("'([^']+)'|\"([^\"]+)\"|`([^`]+)`|\\bnamed ([\\w.+-]+)")
 
 // endings are words that look like the name of a file: without an ending a word says too little.
 var endings = regexp.MustCompile(`[\w+-][\w.+-]*\.\w*[A-Za-z]\w*`)
 
 // unlisted are names of the spec's directory that a program did not find when it listed the
-// directory of the node's own that stands for it, and that lines have in quotes or as a word with
-// an ending.
+// directory of the node's own that stands for it, and that lines have in quotes, behind "named" or
+// as a word with an ending.
 func unlisted(sp *spec.Spec, def *spec.Node, dir string, said []string) (names []string) {
 	wanted := map[string]bool{}
 	for _, line := range said {
 		for _, m := range quoted.FindAllStringSubmatch(line, -1) {
-			word := cmp.Or(m[1], m[2], m[3])
+			word := cmp.Or(m[1:]...)
 			wanted[word] = true
 			module, _, _ := strings.Cut(word, ".")
 			wanted[module] = true

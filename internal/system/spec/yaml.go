@@ -118,8 +118,9 @@ func tornAt(data []byte, line int) bool {
 	return line > 0 && line <= len(lines) && tornCommand.Match(lines[line-1])
 }
 
-// tornCommand matches a command that YAML reads as plain text, with a quote of its own in it.
-var tornCommand = regexp.MustCompile(`\b(command|restart|after_crash|finally):\s+[^\s'"|>][^'"]*['"]`)
+// tornCommand matches a command that YAML reads as plain text, with a quote of its own in it, or
+// with what begins a comment between braces.
+var tornCommand = regexp.MustCompile(`\b(command|restart|after_crash|finally):\s+[^\s'"|>]([^'"]*['"]|[^'"}]*\s#)`)
 
 // maxSearched is how long a text is searched line by line for what is wrong with it.
 const (
