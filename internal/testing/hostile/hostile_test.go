@@ -244,7 +244,7 @@ func TestCallSites(t *testing.T) {
 		})
 		t.Run(fmt.Sprint("check-", user), func(t *testing.T) {
 			t.Parallel()
-			o := node{source: "callsite", user: user, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--time", "40s"}}.run(t)
+			o := node{source: "callsite", user: user, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--executions", "2", "--time", "5m"}}.run(t)
 			if o.status != 0 || strings.Contains(o.out, " 0 freezes") || !strings.Contains(o.out, " 0 different") {
 				t.Errorf("status %d:\n%s", o.status, last(o.out))
 			}
