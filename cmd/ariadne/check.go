@@ -157,9 +157,27 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "keep `n` frozen nodes in each executor (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
 	f.BoolVar(&o.Copies, "copies", false, "go back to checkpoints only by copying processes, not by writing the pages that differ (which needs Linux 6.7)")
-	f.BoolVar(&o.ProbeClocks, "probe-clocks", false, "where a node reads the clock when a message arrives, try the message at later times, within delays and max_delay; experimental")
+	f.Var((*clockProbes)(&o.ProbeClocks), "probe-clocks", "where a node reads the clock when a message arrives, try the message at later times, within delays and max_delay: `all` messages, some, or none (default: some with the strategy default, none with others; all if no word follows)")
+	f.Lookup("probe-clocks").NoOptDefVal = "all"
 	f.BoolVar(&o.Fresh, "fresh", false, "ignore what earlier checks of the spec have found (corpus.json), and do not add to it")
 	f.BoolVar(&o.NoMemo, "no-memo", false, "remember no transitions; execute each one whenever it is needed")
+}
+
+// clockProbes is a flag with which messages are tried at other times.
+type clockProbes check.ClockProbes
+
+var clockProbeNames = map[check.ClockProbes]string{check.ProbeAll: "all", check.ProbeSome: "some", check.ProbeNone: "none"}
+
+func (c *clockProbes) String() string { return clockProbeNames[check.ClockProbes(*c)] }
+func (*clockProbes) Type() string     { return "all" }
+func (c *clockProbes) Set(s string) error {
+	for p, name := range clockProbeNames {
+		if s == name {
+			*c = clockProbes(p)
+			return nil
+		}
+	}
+	return fmt.Errorf("want all, some or none, not %q", s)
 }
 
 // patterns is a flag with a rule of what nodes show that may be repeated.

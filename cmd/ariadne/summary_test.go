@@ -45,6 +45,11 @@ func TestSummary(t *testing.T) {
 			Coverage: with(record.Coverage{Exhausted: true, ReadClock: []string{"server", "client"}}, 1)},
 			"No violation. Explored every state within the bounds, at the times at which events happened: 1 execution in 60.0 s. " +
 				"Nodes that read the clock, in steps that were tried at no other times: server, client."},
+		{"clock that was tried", record.Report{Command: "check", Stopped: check.StopExploredAtTimes, Executions: 1, RealTime: took,
+			Coverage: with(record.Coverage{Exhausted: true, ReadClock: []string{"client"}, TriedClock: []string{"server", "client"}}, 1)},
+			"No violation. Explored every state within the bounds, at the times at which events happened: 1 execution in 60.0 s. " +
+				"Nodes that read the clock, in steps that were tried at no other times: client. " +
+				"Nodes that read the clock, in steps that were tried at some other times: server."},
 		{"threads", record.Report{Command: "check", Stopped: check.StopExplored, Executions: 7, RealTime: took,
 			Coverage: with(record.Coverage{Exhausted: true, TookTurns: []string{"a", "b", "c"}, AtLocks: []string{"b"}}, 1)},
 			"No violation. Explored every state within the bounds, with threads interleaved at certain places only: 7 executions in 60.0 s. " +

@@ -68,6 +68,10 @@ func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 		b := &l.Boundaries[i]
 		fmt.Fprintf(w, "%s\n", sty.Head(fmt.Sprintf("%s at %v, %v after the message arrives", b.Node, b.After, time.Duration(b.After-b.Arrives).Round(time.Microsecond))))
 		fmt.Fprintf(w, "%s\n", sty.Line("  message  "+b.Message))
+		if b.Silent {
+			fmt.Fprintf(w, "%s\n\n", sty.Line("  differs  only when the same datagram comes once more"))
+			continue
+		}
 		printDifference(w, sty, "before", b.Was)
 		printDifference(w, sty, "after", b.Is)
 		where := "the read was not found"

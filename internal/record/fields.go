@@ -19,6 +19,9 @@ type CoverageFields struct {
 	// ReadClock are the nodes that have read the clock in steps of which the outcome at other times
 	// was not tried. What was explored holds for the times at which events happened.
 	ReadClock []string `json:"read_clock,omitempty"`
+	// TriedClock are the nodes that have read the clock in steps that were tried at some other
+	// times. What was explored does not hold for the others.
+	TriedClock []string `json:"tried_clock,omitempty"`
 	// TookTurns are the nodes whose threads took turns at certain places, and nowhere else: of
 	// those in AtLocks, lock functions are among them.
 	TookTurns []string `json:"took_turns,omitempty"`
@@ -153,7 +156,7 @@ func (c *Coverage) Fields() *CoverageFields {
 	}
 	n, m := &c.Nodes, &c.Memo
 	f := &CoverageFields{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, ReadClock: c.ReadClock, TookTurns: c.TookTurns, AtLocks: c.AtLocks, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, ReadClock: c.ReadClock, TriedClock: c.TriedClock, TookTurns: c.TookTurns, AtLocks: c.AtLocks, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under,
 		Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, GivenUp: c.Given, RulesAudited: c.RulesAudited,
 		Full: c.Full, Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness, Assertions: c.Assertions,
 		Earlier: c.Earlier, Lost: c.Lost, Record: c.Record, Again: c.Again,
@@ -178,7 +181,7 @@ func (c *Coverage) Fields() *CoverageFields {
 // coverage is the inverse of Fields, but for medians.
 func (f *CoverageFields) coverage() Coverage {
 	c := Coverage{
-		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, ReadClock: f.ReadClock, TookTurns: f.TookTurns, AtLocks: f.AtLocks, Bounded: f.Bounded, Missed: f.Missed, Under: f.Under,
+		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, ReadClock: f.ReadClock, TriedClock: f.TriedClock, TookTurns: f.TookTurns, AtLocks: f.AtLocks, Bounded: f.Bounded, Missed: f.Missed, Under: f.Under,
 		Merged: f.Merged, Equality: f.Equality, Cycles: f.Cycles, CutOff: f.CutOff, Known: f.Known, Given: f.GivenUp, RulesAudited: f.RulesAudited,
 		Full: f.Full, Kinds: f.Kinds, Disks: f.Left, Strategies: f.Strategies, Liveness: f.Liveness, Assertions: f.Assertions,
 		Earlier: f.Earlier, Lost: f.Lost, Record: f.Record, Again: f.Again, LocalStates: f.LocalStates,

@@ -57,7 +57,8 @@ func (c *Coverage) Sum(nodes []string) work.Cover {
 	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given, Merged: c.Merged, RulesAudited: c.RulesAudited,
 		Assertions: c.Assertions, Strategies: c.Strategies, Liveness: c.Liveness}
 	s.Probing = c.Probing
-	s.ReadClock, s.TookTurns, s.AtLocks = nodesOf(c.ReadClock, nodes), nodesOf(c.TookTurns, nodes), nodesOf(c.AtLocks, nodes)
+	s.ReadClock, s.TriedClock = nodesOf(c.ReadClock, nodes), nodesOf(c.TriedClock, nodes)
+	s.TookTurns, s.AtLocks = nodesOf(c.TookTurns, nodes), nodesOf(c.AtLocks, nodes)
 	for i := range c.Faults {
 		f := &c.Faults[i]
 		t := work.Faults{Kind: f.Kind, Faults: f.Faults}
@@ -78,7 +79,8 @@ func (c *Coverage) fill(from *work.Cover, nodes []string) {
 	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known, s.Given, s.Merged, s.RulesAudited
 	c.Assertions, c.Strategies, c.Liveness = s.Assertions, s.Strategies, s.Liveness
 	c.Probing = s.Probing
-	c.ReadClock, c.TookTurns, c.AtLocks = namesOf(s.ReadClock, nodes), namesOf(s.TookTurns, nodes), namesOf(s.AtLocks, nodes)
+	c.ReadClock, c.TriedClock = namesOf(s.ReadClock, nodes), namesOf(s.TriedClock, nodes)
+	c.TookTurns, c.AtLocks = namesOf(s.TookTurns, nodes), namesOf(s.AtLocks, nodes)
 	for i := range c.Faults {
 		f := &c.Faults[i]
 		n := slices.IndexFunc(s.Tried, func(t work.Faults) bool { return t.Kind == f.Kind })

@@ -24,7 +24,8 @@ func TestSumOfReport(t *testing.T) {
 	s.Ends = map[string]int{"violation": 1, "clients done": 2}
 	set(reflect.ValueOf(&s.Cover).Elem(), &number)
 	s.Probing = space.Probing{Messages: 3, Tries: 2, Turns: 1}
-	s.ReadClock, s.TookTurns, s.AtLocks = []ariadne.NodeID{0, 2}, []ariadne.NodeID{1, 2}, []ariadne.NodeID{1}
+	s.ReadClock, s.TriedClock = []ariadne.NodeID{0, 2}, []ariadne.NodeID{0, 1}
+	s.TookTurns, s.AtLocks = []ariadne.NodeID{1, 2}, []ariadne.NodeID{1}
 	s.Assertions = map[string]bool{"sometimes: a": true, "reachable: b": false}
 	s.Strategies = []strategy.Tally{{Name: "pos", Executions: 1, Violations: 2, Transitions: 3, Sights: 4}}
 	s.Tried = []work.Faults{

@@ -108,6 +108,7 @@ var parts = []struct {
 	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
 	{"checkpoints", (*bench).measureCheckpoints},
+	{"clocks", (*bench).measureClocks},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
 	{"expose", (*bench).measureExposing},

@@ -85,6 +85,8 @@ var rows = []row{
 	{"new transitions a second of a breadth-first search, over those where nodes go back in copies of processes: raftkv, Redis, etcd, memcached, PostgreSQL, ZooKeeper", "%.1f", 1,
 		[]string{"new_transition_ratio_copies.raftkv", "new_transition_ratio_copies.redis", "new_transition_ratio_copies.etcd",
 			"new_transition_ratio_copies.memcached", "new_transition_ratio_copies.postgres", "new_transition_ratio_copies.zookeeper"}},
+	{"transitions of the default search, over those that do not try messages at other times: raftkv, Redis, etcd", "%.2f", 1,
+		[]string{"probing_cost.raftkv", "probing_cost.redis", "probing_cost.etcd"}},
 	{"the same search of raftkv on one processor, over two", "%.1f", 1, []string{"parallel_speedup"}},
 	{"DPOR: paths per trace, paxos", "%.2f", 1, []string{"dpor_paths_per_trace"}},
 	{"an emulated system call, µs", "%.1f", 1, []string{"emulated_call_us"}},

@@ -17,8 +17,12 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leaser answers requests by how many of some times are over. It has no timer for them.
-type leaser struct{ turns []ariadne.Time }
+// leaser answers requests by how many of some times are over, or only by whether they are an odd
+// number. It has no timer for them.
+type leaser struct {
+	turns []ariadne.Time
+	odd   bool
+}
 
 func (*leaser) Start(*worldtest.Ctx) {}
 func (*leaser) Fire(*worldtest.Ctx)  {}
@@ -30,6 +34,9 @@ func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) {
 		if c.Now() >= t {
 			passed++
 		}
+	}
+	if l.odd {
+		passed %= 2
 	}
 	c.Log("%s: phase %c, read at %d", m.Data, 'a'+passed, c.Now())
 }
@@ -79,12 +86,13 @@ func (a *requester) Fire(c *worldtest.Ctx)                   { c.SendDatagram(0,
 type clocked struct {
 	small
 	turns      []ariadne.Time
+	odd        bool
 	requesters []requester
 	holds      ariadne.Time // until when a holder's lease holds; 0: there is a leaser instead
 }
 
 func (s *clocked) newPrograms() []worldtest.Program {
-	all := []worldtest.Program{&leaser{turns: s.turns}}
+	all := []worldtest.Program{&leaser{s.turns, s.odd}}
 	if s.holds > 0 {
 		all[0] = &holder{s.holds}
 	}
@@ -99,11 +107,13 @@ func drawClocked(t *rapid.T) *clocked {
 	ms := func(name string, from, to int) time.Duration {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, name)) * time.Millisecond
 	}
-	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2), Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 15)}
-	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(1, 6), 0, 3, rapid.ID).Draw(t, "turns") {
-		// apart by more than it is halved to, and at no round time
-		s.turns = append(s.turns, ariadne.Time(n)*3e6+ariadne.Time(rapid.IntRange(0, 999_999).Draw(t, "ns")))
+	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2), Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 12)}
+	// As far apart as what is found lasts at least. If they are odd or even, what opens closes again.
+	ns := ariadne.Time(rapid.IntRange(0, 999_999).Draw(t, "ns"))
+	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(2, 16), 0, 4, rapid.ID).Draw(t, "turns") {
+		s.turns = append(s.turns, ariadne.Time(n)*1e6+ns)
 	}
+	s.odd = rapid.Bool().Draw(t, "odd")
 	for i := range rapid.IntRange(1, 2).Draw(t, "requesters") {
 		a := requester{name: string(rune('A' + i)), requests: rapid.IntRange(1, 2).Draw(t, "requests")}
 		if rapid.Bool().Draw(t, "again") {
@@ -116,7 +126,7 @@ func drawClocked(t *rapid.T) *clocked {
 }
 
 // outcomes are what the leaser has said at the ends of all executions, if each message may arrive
-// at each millisecond at which the rules let it. They are found by the rules alone: each execution
+// at the beginning and the end of each millisecond at which the rules let it. They are found by the rules alone: each execution
 // is made once more, and nothing is remembered. ok is false when there are too many.
 func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	all = map[string]bool{}
@@ -124,7 +134,7 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	count := 0
 	var walk func(events []world.Event) bool
 	walk = func(events []world.Event) bool {
-		if count++; count > 8_000 {
+		if count++; count > 5_000 {
 			return false
 		}
 		w := worldtest.New(s.rules, worldtest.Nodes(s.newPrograms()...), s.newAutomata())
@@ -150,9 +160,11 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 		next = append(next, s.paused(w.System, &state, next)...)
 		for i := range next {
 			if e := &next[i]; s.window > 0 && e.Kind == ariadne.ActDeliver {
-				for at := e.At - e.At%1_000_000; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1_000_000 {
-					if l, ok := w.System.LaterDelivery(&state, e, at); ok {
-						next = append(next, l)
+				for at := e.At - e.At%1e6; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1e6 {
+					for _, at := range []ariadne.Time{at, at + 1e6 - 1} {
+						if l, ok := w.System.LaterDelivery(&state, e, at); ok {
+							next = append(next, l)
+						}
 					}
 				}
 			}

@@ -18,9 +18,11 @@ type Boundary struct {
 	Before, After ariadne.Time
 	// Was and Is are those of the parts of what it does that differ, before and after.
 	Was, Is []string
+	// Silent: nothing of it differs, but what the node does when the datagram comes once more.
+	Silent bool
 
-	before, after []string     // parts
-	timed         map[int]bool // of these, those that are times themselves
+	before, after []part
+	told          comparison // how they are compared
 }
 
 // Boundaries are the times at which the node of a delivery does something else with the message, if
@@ -33,7 +35,7 @@ func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all 
 	f := p.newFinder(s, e, t, window)
 	found, err := f.findTurns(f.first, f.last)
 	for i := 0; err == nil && i < len(found); i += 2 {
-		b := Boundary{From: t.From, Input: t.Input, Before: found[i], After: found[i+1], timed: f.timed}
+		b := Boundary{From: t.From, Input: t.Input, Before: found[i], After: found[i+1], told: f.told, Silent: f.again}
 		var was, is *memo.Transition
 		if was, err = p.Source.Transition(t.From, b.InputAt(b.Before)); err != nil {
 			break
@@ -59,15 +61,15 @@ func (b *Boundary) InputAt(at ariadne.Time) world.Input {
 func (b *Boundary) DoesBefore(o *ariadne.Output) bool { return b.isOutcome(o, b.before) }
 func (b *Boundary) DoesAfter(o *ariadne.Output) bool  { return b.isOutcome(o, b.after) }
 
-func (b *Boundary) isOutcome(o *ariadne.Output, what []string) bool {
-	return sameParts(visibleParts(o), what, b.timed)
+func (b *Boundary) isOutcome(o *ariadne.Output, what []part) bool {
+	return b.told.same(visibleParts(o), what)
 }
 
 // partsOnlyIn are the texts of those parts of an output that another one does not have in their
 // places.
-func (b *Boundary) partsOnlyIn(o *ariadne.Output, of, other []string) (all []string) {
+func (b *Boundary) partsOnlyIn(o *ariadne.Output, of, other []part) (all []string) {
 	for i, text := range partTexts(o) {
-		if !b.timed[i] && (i >= len(other) || of[i] != other[i]) && text != "" {
+		if !b.told.timed[i] && (i >= len(other) || !b.told.sameAt(i, of[i], other[i])) && text != "" {
 			all = append(all, text)
 		}
 	}

@@ -3,6 +3,7 @@ package space
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -25,9 +26,11 @@ const (
 	// turnMargin is how long before the node's own next timer it is tried at last: a timer that is
 	// near changes what a node does, too.
 	turnMargin = ariadne.Time(2 * time.Millisecond)
-	// maxTries and maxTurns bound what one message costs.
-	maxTries = 40
-	maxTurns = 4
+	// maxTries and maxTurns bound what one message costs. What is silent is looked for once in a
+	// while, and takes two steps each time.
+	maxTries       = 40
+	maxSilentTries = 100
+	maxTurns       = 4
 )
 
 // Probing is how much was tried at other times.
@@ -63,16 +66,42 @@ func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
 		if err != nil {
 			return events, err
 		}
-		for _, at := range turns {
-			if l, ok := p.System.LaterDelivery(&s.State, e, at); ok {
-				late = append(late, l)
-			}
-		}
+		late = p.laterDeliveries(s, e, turns, late)
 	}
 	if len(late) == 0 {
 		return events, nil
 	}
 	return append(events[:n], world.Insert(events[n:], late...)...), nil
+}
+
+// laterDeliveries appends to late those by which the message of a delivery arrives just before and
+// just after the times at which the outcome turns. Where only the time before is early enough, it
+// may also arrive as late as it may at all: the outcome may have turned by then.
+func (p *Space) laterDeliveries(s *State, e *world.Event, turns []ariadne.Time, late []world.Event) []world.Event {
+	for i, at := range turns {
+		l, ok := p.System.LaterDelivery(&s.State, e, at)
+		if !ok && i%2 == 1 {
+			l, ok = p.latestDelivery(s, e, turns[i-1], at)
+		}
+		if ok && (i == 0 || at != turns[i-1]) {
+			late = append(late, l)
+		}
+	}
+	return late
+}
+
+// latestDelivery is the one at the latest time at which the message may arrive, if that is between
+// two times.
+func (p *Space) latestDelivery(s *State, e *world.Event, from, to ariadne.Time) (latest world.Event, ok bool) {
+	from = max(from, e.At, s.Nodes[e.Node].Clock)
+	n := sort.Search(int(max(to-from, 0)), func(i int) bool {
+		_, may := p.System.LaterDelivery(&s.State, e, from+1+ariadne.Time(i))
+		return !may
+	})
+	if n == 0 {
+		return latest, false
+	}
+	return p.System.LaterDelivery(&s.State, e, from+ariadne.Time(n))
 }
 
 // MayBeLate reports whether a message can arrive later, where its node does something else with it.
@@ -90,14 +119,41 @@ func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
 	if known := t.Turns.Load(); known != nil {
 		return *known, nil
 	}
+	found, err := p.look(s, e, t)
+	if err != nil {
+		return nil, err
+	}
+	t.Turns.CompareAndSwap(nil, found) // another worker may have been faster
+	return *t.Turns.Load(), nil
+}
+
+// look looks for the times at which the outcome of a delivery turns, of which a transition has
+// come.
+func (p *Space) look(s *State, e *world.Event, t *memo.Transition) (*[]ariadne.Time, error) {
+	if p.Sample != nil {
+		if known := p.Sample.found(t); known != nil {
+			return known, nil
+		}
+	}
 	f := p.newFinder(s, e, t, p.Window)
+	if f.last-f.first <= turnExact {
+		return &[]ariadne.Time{}, nil
+	}
+	if p.Sample != nil {
+		var wants bool
+		if wants, f.spreads = p.Sample.wants(t); !wants {
+			return &untried, nil
+		}
+	}
 	found, err := f.findTurns(f.first, f.last)
 	if err != nil {
 		return nil, err
 	}
-	t.Turns.Store(&found)
 	p.Probing.Add(Probing{1, f.tries, len(found) / 2})
-	return found, nil
+	if p.Sample != nil && len(found) > 0 {
+		p.Sample.keep(t, &found)
+	}
+	return &found, nil
 }
 
 // MayDependOnTime reports whether the outcome of a step may be another one at another time, and can
@@ -109,8 +165,25 @@ func MayDependOnTime(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplay
 func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
 	n := &s.Nodes[e.Node]
 	first := max(t.Input.At, n.Clock)
-	return &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
-		seen: map[ariadne.Time][]string{first: visibleParts(&t.Output)}}
+	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
+		spreads: true, exact: p.Sample == nil, seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
+	if p.Sample != nil {
+		f.spend = p.spend
+	}
+	return f
+}
+
+// spend counts what a time costs that is tried: a transition that is remembered costs nothing.
+func (p *Space) spend(from *memo.Local, in world.Input) error {
+	k, ok := p.Source.(Knower)
+	if !ok {
+		return nil
+	}
+	known, err := k.Known(from, in)
+	if err == nil && !known {
+		p.Sample.spend()
+	}
+	return err
 }
 
 // finder looks for the times at which what a node does with a message turns.
@@ -118,30 +191,65 @@ type finder struct {
 	source Source
 	from   *memo.Local
 	in     world.Input
-	first  ariadne.Time              // when it arrives first,
-	last   ariadne.Time              // and at last
-	seen   map[ariadne.Time][]string // by when it arrives, what the node does
-	timed  map[int]bool              // of these parts, those that are times themselves
-	tries  int
-	found  []ariadne.Time
-	err    error
+	first  ariadne.Time            // when it arrives first,
+	last   ariadne.Time            // and at last
+	seen   map[ariadne.Time][]part // by when it arrives, what the node does
+	// With again the same datagram comes once more, at one time whenever the first one came: what
+	// the node does then tells whether it has changed without a word.
+	again   bool
+	cut     bool       // it could not come everywhere
+	told    comparison // of these parts, how they are compared
+	most    int        // tries, at most
+	spreads bool       // times in between are tried also where nothing differs at the last,
+	exact   bool       // at each millisecond where these are few
+	tries   int
+	spend   func(*memo.Local, world.Input) error // is told of each time, or nil
+	found   []ariadne.Time
+	err     error
 }
 
 // findTurns finds them between two times.
 func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 	f.found = []ariadne.Time{}
-	if to-from <= turnExact || f.sameOutcome(from, to) {
+	if to-from <= turnExact {
 		return f.found, f.err
 	}
-	at := divideTime(from, to, 4)
-	if f.mostDifferent(at) >= len(at)-1 {
-		at = divideTime(from, to, 8)
+	at := []ariadne.Time{from, to}
+	if f.spreads {
+		at = f.spread(from, to)
 	}
-	f.timed = f.partsThatAreTimes(at)
+	f.told, f.most = comparison{plain: f.spreads}, maxTries
+	if !f.differsWithin(at) {
+		if f.again || !f.mayComeAgain() {
+			return f.found, f.err
+		}
+		f.again, f.most = true, maxSilentTries
+		clear(f.seen)
+		at = divideTime(from, to, 2)
+		if !f.differsWithin(at) || f.cut {
+			return f.found, f.err
+		}
+	}
+	at = merged(at, divideTime(from, to, 4))
+	if f.mostDifferent(at) >= len(at)-1 {
+		at = merged(at, divideTime(from, to, 8))
+	}
+	f.told.times(f.all(at))
 	for i := 1; i < len(at); i++ {
 		f.bisect(at[i-1], at[i])
 	}
 	return f.found, f.err
+}
+
+// differsWithin reports whether the outcome is not the same at all of some times.
+func (f *finder) differsWithin(at []ariadne.Time) bool {
+	return slices.ContainsFunc(at[1:], func(t ariadne.Time) bool { return !f.sameOutcome(at[0], t) }) && f.err == nil
+}
+
+// mayComeAgain reports whether the input is a datagram, which may come once more, and there is a
+// time left for that.
+func (f *finder) mayComeAgain() bool {
+	return f.spreads && f.err == nil && f.in.Packet != nil && f.in.Packet.Flow.Proto == ariadne.UDP
 }
 
 // bisect finds them where the outcomes at both ends differ.
@@ -150,7 +258,7 @@ func (f *finder) bisect(from, to ariadne.Time) {
 	case f.err != nil || f.sameOutcome(from, to) || len(f.found) >= 2*maxTurns:
 	case to-from <= turnExact:
 		f.found = append(f.found, from, to)
-	case f.tries < maxTries:
+	case f.tries < f.most:
 		mid := from + (to-from)/2
 		f.bisect(from, mid)
 		f.bisect(mid, to)
@@ -160,36 +268,50 @@ func (f *finder) bisect(from, to ariadne.Time) {
 // sameOutcome reports whether the node does the same at both times.
 func (f *finder) sameOutcome(a, b ariadne.Time) bool {
 	x, y := f.outcomeAt(a), f.outcomeAt(b)
-	return f.err != nil || sameParts(x, y, f.timed)
-}
-
-// sameParts reports whether two lists of parts are the same but for those that are times.
-func sameParts(x, y []string, timed map[int]bool) bool {
-	if len(x) != len(y) {
-		return false
-	}
-	for i := range x {
-		if x[i] != y[i] && !timed[i] {
-			return false
-		}
-	}
-	return true
+	return f.err != nil || f.told.same(x, y)
 }
 
 // outcomeAt is what the node does at a time.
-func (f *finder) outcomeAt(at ariadne.Time) []string {
+func (f *finder) outcomeAt(at ariadne.Time) []part {
 	if done, ok := f.seen[at]; ok || f.err != nil {
 		return done
 	}
 	f.tries++
 	in := f.in
 	in.At = at
+	if f.spend != nil {
+		if f.err = f.spend(f.from, in); f.err != nil {
+			return nil
+		}
+	}
 	t, err := f.source.Transition(f.from, in)
 	if f.err = err; err != nil {
 		return nil
 	}
 	f.seen[at] = visibleParts(&t.Output)
+	if f.again {
+		f.comeAgain(t)
+	}
 	return f.seen[at]
+}
+
+// comeAgain adds to what the node does with the datagram what it does when that comes once more.
+func (f *finder) comeAgain(t *memo.Transition) {
+	in := f.in
+	in.At = f.last + turnExact
+	if f.cut = f.cut || t.Effect.Done || in.At < t.Effect.Clock || in.At >= t.Effect.Deadline || !MayDependOnTime(&t.Output); f.cut {
+		return
+	}
+	f.tries++
+	if f.spend != nil {
+		if f.err = f.spend(t.To, in); f.err != nil {
+			return
+		}
+	}
+	next, err := f.source.Transition(t.To, in)
+	if f.err = err; err == nil {
+		f.seen[t.Input.At] = append(f.seen[t.Input.At], visibleParts(&next.Output)...)
+	}
 }
 
 // divideTime are the times that divide what is between two of them into n parts, with these.
@@ -200,36 +322,108 @@ func divideTime(from, to ariadne.Time, n int) (at []ariadne.Time) {
 	return append(at, to)
 }
 
-// countDifferent is how many different ones there are of each part at some times.
-func (f *finder) countDifferent(at []ariadne.Time) (count []int) {
-	var all []map[string]bool
+// spread are times between two of them, with these. Those between which there is little time are
+// each millisecond, so nothing is missed that lasts for one. Otherwise each time is half as much
+// later again as the one before: what begins and is over in between may be there at one of them.
+func (f *finder) spread(from, to ariadne.Time) (at []ariadne.Time) {
+	if f.exact && to-from <= exactWithin {
+		for t := from; t < to; t += turnExact {
+			at = append(at, t)
+		}
+		return append(at, to)
+	}
+	at = append(at, to)
+	for d := to - from; len(at) < spreadTimes && d > 2*turnExact; {
+		d = d * 2 / 3
+		at = append(at, from+d)
+	}
+	slices.Reverse(at)
+	return append([]ariadne.Time{from}, at...)
+}
+
+const (
+	// spreadTimes is how many times there are in spread at most, besides the first, and exactWithin
+	// within how much time there is one at each millisecond.
+	spreadTimes = 8
+	exactWithin = maxTries * turnExact
+)
+
+// merged are the times of two lists, in order.
+func merged(a, b []ariadne.Time) []ariadne.Time {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// all is what the node does at some times.
+func (f *finder) all(at []ariadne.Time) (all [][]part) {
 	for _, t := range at {
-		for i, part := range f.outcomeAt(t) {
-			if i == len(all) {
-				all = append(all, map[string]bool{})
+		all = append(all, f.outcomeAt(t))
+	}
+	return all
+}
+
+// mostDifferent is how many different ones there are, with numbers left out, of the part that differs
+// most.
+func (f *finder) mostDifferent(at []ariadne.Time) int {
+	return slices.Max(append(countDifferent(f.all(at), func(p part) string { return p.masked }), 0))
+}
+
+// countDifferent is how many different ones there are of each part, by a text of it.
+func countDifferent(all [][]part, text func(part) string) (count []int) {
+	var seen []map[string]bool
+	for _, parts := range all {
+		for i, p := range parts {
+			if i == len(seen) {
+				seen = append(seen, map[string]bool{})
 			}
-			all[i][part] = true
+			seen[i][text(p)] = true
 		}
 	}
-	for _, different := range all {
+	for _, different := range seen {
 		count = append(count, len(different))
 	}
 	return count
 }
 
-// mostDifferent is how many different ones there are of the part that differs most.
-func (f *finder) mostDifferent(at []ariadne.Time) int {
-	return slices.Max(append(f.countDifferent(at), 0))
+// part is something that others see of a step, and the same with numbers left out.
+type part struct{ plain, masked string }
+
+// comparison is how parts are compared: a node writes down what time it is. A part of which the
+// numbers are different at more times than is looked for is compared without them, and one of which
+// all is different not at all.
+type comparison struct {
+	plain   bool // the others are compared with their numbers
+	numbers map[int]bool
+	timed   map[int]bool
 }
 
-// partsThatAreTimes are the parts that turn more often than is looked for: a node writes down what
-// time it is.
-func (f *finder) partsThatAreTimes(at []ariadne.Time) map[int]bool {
-	timed := map[int]bool{}
-	for i, n := range f.countDifferent(at) {
-		timed[i] = n > maxTurns+1
+// times enters which parts are times, or have some in them.
+func (c *comparison) times(all [][]part) {
+	c.numbers, c.timed = map[int]bool{}, map[int]bool{}
+	for i, n := range countDifferent(all, func(p part) string { return p.plain }) {
+		c.numbers[i] = n > maxTurns+1
 	}
-	return timed
+	for i, n := range countDifferent(all, func(p part) string { return p.masked }) {
+		c.timed[i] = n > maxTurns+1
+	}
+}
+
+// same reports whether two lists of parts are the same.
+func (c *comparison) same(x, y []part) bool {
+	if len(x) != len(y) {
+		return false
+	}
+	for i := range x {
+		if !c.sameAt(i, x[i], y[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *comparison) sameAt(i int, x, y part) bool {
+	return c.timed[i] || x.masked == y.masked && (!c.plain || c.numbers[i] || x.plain == y.plain)
 }
 
 // Masked is a text in which what looks like a number or a time stands for any other.
@@ -249,22 +443,24 @@ func Masked(text string) string {
 	return string(b)
 }
 
-// visibleParts are what others see of a step, one by one, with digits left out.
-func visibleParts(o *ariadne.Output) (all []string) {
+// visibleParts are what others see of a step, one by one.
+func visibleParts(o *ariadne.Output) (all []part) {
+	add := func(what, text string) { all = append(all, part{what + text, what + Masked(text)}) }
 	for i := range o.Messages {
 		m := &o.Messages[i]
-		all = append(all, fmt.Sprint("message ", m.To, m.Flow, m.Flags, " ", Masked(string(m.Data))))
+		add(fmt.Sprint("message ", m.To, m.Flow, m.Flags, " "), string(m.Data))
 	}
 	for i := range o.Logs {
 		l := &o.Logs[i]
-		all = append(all, fmt.Sprint("line ", l.Stream, " ", Masked(l.Text)))
+		add(fmt.Sprint("line ", l.Stream, " "), l.Text)
 	}
 	for i := range o.Exposures {
 		e := &o.Exposures[i]
-		all = append(all, fmt.Sprint("exposure ", e.Name, " ", e.Key, " ", Masked(fmt.Sprint(e.Values)), e.Ends))
+		add(fmt.Sprint("exposure ", e.Name, " ", e.Key, " ", e.Ends, " "), fmt.Sprint(e.Values))
 	}
 	for _, x := range o.Exits {
-		all = append(all, fmt.Sprint("exit ", x.Command, x.Status, x.Signal))
+		add(fmt.Sprint("exit ", x.Command, x.Status, x.Signal), "")
 	}
-	return append(all, fmt.Sprint("node ", o.Done, o.Ended, o.Spared, o.Down, o.Diverged != "", o.Polling != "", o.Fatal))
+	add(fmt.Sprint("node ", o.Done, o.Ended, o.Spared, o.Down, o.Diverged != "", o.Polling != "", o.Fatal), "")
+	return all
 }

@@ -66,6 +66,8 @@ type Space struct {
 	// Window, when not 0, is how much later a message is tried at most whose node reads the clock
 	// when it arrives (probe.go).
 	Window time.Duration
+	// Sample, when not nil, bounds how much is tried so.
+	Sample *Sample
 	// Probing counts that.
 	Probing Probing
 	// Restart, when not nil, has the nodes begin again: they live, and what they have left

@@ -89,7 +89,8 @@ func (c *Cover) Add(o *Cover) {
 	c.Merged, c.RulesAudited = c.Merged+o.Merged, c.RulesAudited+o.RulesAudited
 	c.Assertions.Merge(o.Assertions)
 	c.Probing.Add(o.Probing)
-	c.ReadClock, c.TookTurns, c.AtLocks = join(c.ReadClock, o.ReadClock), join(c.TookTurns, o.TookTurns), join(c.AtLocks, o.AtLocks)
+	c.ReadClock, c.TriedClock = join(c.ReadClock, o.ReadClock), join(c.TriedClock, o.TriedClock)
+	c.TookTurns, c.AtLocks = join(c.TookTurns, o.TookTurns), join(c.AtLocks, o.AtLocks)
 	for i := range o.Tried {
 		c.try(&o.Tried[i])
 	}

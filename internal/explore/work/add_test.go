@@ -45,7 +45,7 @@ func results(t *rapid.T) *work.Result {
 	})
 	few("clock", func(int) {
 		// a set
-		r.Cover.Add(&work.Cover{Probing: space.Probing{Messages: n("probed"), Tries: n("tries"), Turns: n("turns")}, ReadClock: []ariadne.NodeID{node()}, TookTurns: []ariadne.NodeID{node()}, AtLocks: []ariadne.NodeID{node()}})
+		r.Cover.Add(&work.Cover{Probing: space.Probing{Messages: n("probed"), Tries: n("tries"), Turns: n("turns")}, ReadClock: []ariadne.NodeID{node()}, TriedClock: []ariadne.NodeID{node()}, TookTurns: []ariadne.NodeID{node()}, AtLocks: []ariadne.NodeID{node()}})
 	})
 	few("kinds", func(int) {
 		f := work.Faults{Kind: text.Draw(t, "kind"), Faults: search.Faults{Offered: n("offered"), Taken: n("taken"), Said: n("said"), Paths: n("paths")}}

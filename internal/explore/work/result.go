@@ -94,6 +94,8 @@ type Cover struct {
 	// ReadClock are the nodes that have read the clock in steps of which nobody knows the outcome
 	// at other times, in order.
 	ReadClock []ariadne.NodeID `json:"read_clock,omitempty"`
+	// TriedClock are those that have in steps of which the outcome at some other times is known.
+	TriedClock []ariadne.NodeID `json:"tried_clock,omitempty"`
 	// TookTurns are the nodes of which another thread could go first somewhere, and AtLocks those
 	// of them of which one could at a lock function, in order.
 	TookTurns []ariadne.NodeID `json:"took_turns,omitempty"`

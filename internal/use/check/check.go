@@ -28,7 +28,7 @@ const (
 	// StopExplored: no path is left within the bounds.
 	StopExplored = "all explored within the bounds"
 	// StopExploredAtTimes: neither is one, but nodes read the clock in steps that were tried at no
-	// other times (record.Coverage.ReadClock).
+	// other times, or at some (record.Coverage.ReadClock, TriedClock).
 	StopExploredAtTimes = StopExplored + ", at the times at which events happened"
 	// StopNowhere: it never came to where its paths begin.
 	StopNowhere = "the natural schedule ended too early"
@@ -402,7 +402,7 @@ func (c *check) closeReport(ctx context.Context) (*record.Report, error) {
 		switch {
 		case !c.Exhausted && c.CutOff > 0:
 			why = record.PathsCutOff
-		case len(c.ReadClock) > 0:
+		case len(c.ReadClock)+len(c.TriedClock) > 0:
 			why = StopExploredAtTimes
 		}
 	}

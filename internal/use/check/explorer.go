@@ -50,6 +50,7 @@ type explorer struct {
 	looked    *space.Set // from which walks were taken (goals)
 	bound     bound
 	hunts     hunts
+	probed    space.Sample // of steps to be tried at other times
 	crew      *crew
 
 	searching context.Context // of the nodes that search (keepTime)
@@ -170,6 +171,8 @@ func (x *explorer) openStore(cover *record.Coverage) error {
 		return err
 	}
 	x.check.memo = x.memo
+	x.probed.Made = func() int { return x.memo.Counters().Transitions }
+	x.probed.Forgot = func() bool { return x.memo.Counters().Forgotten > 0 }
 	x.enterStale(x.stored, x.from > 0)
 	if !x.row.Again {
 		x.recallSeen(version, cover)

@@ -78,10 +78,11 @@ type Search struct {
 	Audit float64 // share of new transitions to execute twice
 	// neither begin with what earlier checks of the spec have come upon, nor keep anything for
 	// later ones
-	Fresh         bool
-	NoMemo        bool // execute every transition whenever it is needed
-	Copies        bool // nodes go back to checkpoints in copies, never in place
-	ProbeClocks   bool // messages are tried at other times, too, where their nodes read the clock
+	Fresh  bool
+	NoMemo bool // execute every transition whenever it is needed
+	Copies bool // nodes go back to checkpoints in copies, never in place
+	// ProbeClocks says whether messages are tried at other times where their nodes read the clock.
+	ProbeClocks   ClockProbes
 	NoCheckpoints bool // reach every local state from the node's start
 	Checkpoints   int  // of each executor; 0: 1000
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
@@ -89,6 +90,33 @@ type Search struct {
 	Memory int64
 	// States are the rules of what nodes show (space.Space.Shows): of protocol states.
 	States expose.Rules
+}
+
+// ClockProbes is which messages are tried at other times. By default the default strategy tries
+// some, and others none.
+type ClockProbes int
+
+// All of them, some, or none.
+const (
+	ProbeByStrategy ClockProbes = iota
+	ProbeAll
+	ProbeSome
+	ProbeNone
+)
+
+// probes is ProbeClocks where it says nothing of the strategy.
+func (s *Search) probes() ClockProbes {
+	p := s.ProbeClocks
+	if p == ProbeByStrategy {
+		p = ProbeNone
+		if row, _ := strategy.Named(s.Strategy); row.Name == strategy.DefaultName {
+			p = ProbeSome
+		}
+	}
+	if p == ProbeSome && s.NoMemo { // what was decided would not be remembered
+		p = ProbeNone
+	}
+	return p
 }
 
 func (s *Search) equality() space.Equality {

@@ -28,7 +28,7 @@ func TestProbeClocks(t *testing.T) {
 	}{{"clock", "max_delay: 15s\n", true, 1}, {"clock", "max_delay: 9s\n", false, 0}, {"blind", "max_delay: 15s\n", false, 0}} {
 		for _, strategy := range []string{"dpor", "deviations", "sleep-sets"} {
 			t.Run(strings.Join([]string{c.how, strings.TrimSpace(c.more), strategy}, " "), func(t *testing.T) {
-				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: strategy, ProbeClocks: true, Audit: 1}}
+				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: strategy, ProbeClocks: check.ProbeAll, Audit: 1}}
 				r, err := check.Check(t.Context(), leaseSpec(t, c.how, c.more), o)
 				if err != nil {
 					t.Fatal(err)
@@ -39,6 +39,13 @@ func TestProbeClocks(t *testing.T) {
 				if !c.found {
 					if r.Coverage.Probing.Turns != 0 || !r.Coverage.Exhausted {
 						t.Errorf("%+v, exhausted %v", r.Coverage.Probing, r.Coverage.Exhausted)
+					}
+					stopped, tried := check.StopExplored, []string(nil)
+					if c.how == "clock" {
+						stopped, tried = check.StopExploredAtTimes, []string{"server"}
+					}
+					if r.Stopped != stopped || !slices.Equal(r.Coverage.TriedClock, tried) {
+						t.Errorf("%q, tried %q", r.Stopped, r.Coverage.TriedClock)
 					}
 					return
 				}
@@ -57,7 +64,7 @@ func TestShrinkLate(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(4) {
 		s := leaseSpec(t, "clock", fmt.Sprintf("seed: %d\nmax_delay: 15s\n", seed), "  - {name: other, command: ./lease client, client: true}\n")
-		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "walks", ProbeClocks: true}}
+		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "walks", ProbeClocks: check.ProbeAll}}
 		r, err := check.Check(t.Context(), s, o)
 		if err != nil {
 			t.Fatal(err)

@@ -48,8 +48,8 @@ type worker struct {
 	given    int                                // likewise, those that the strategy gave up
 	ends     map[string]int                     // likewise
 	repeated map[violationName]*repeated        // that are entered together
-	// by node: it has read the clock in a step
-	readClock []bool
+	// by node: it has read the clock in a step that was tried at no other time, or at some
+	readClock, triedClock []bool
 	// tookTurns likewise: threads of which other ones could go first, and atLocks: at functions of
 	// locks
 	tookTurns, atLocks []bool
@@ -81,7 +81,7 @@ const enterEvery = 20 * time.Millisecond
 
 // newWorker returns worker id of so many.
 func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
-	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), tookTurns: make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), triedClock: make([]bool, len(x.check.system.Spec.Nodes)), tookTurns: make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.elapsed)
@@ -92,8 +92,11 @@ func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m
 		nodes := x.pool.Worker(w.executor(of))
 		s, w.nodes = space.New(x.world, x.memo, nodes), nodes
 		s.Unfold = x.row.Asks
-		if x.check.opts.Search.ProbeClocks {
+		if p := x.check.opts.Search.probes(); p != ProbeNone {
 			s.Window = cmp.Or(x.world.Rules().MaxDelay, longestProbe)
+			if p == ProbeSome {
+				s.Sample = &x.probed
+			}
 		}
 	}
 	share := max(stage.Share, x.check.opts.Search.Audit)
@@ -207,8 +210,12 @@ func (w *worker) watch(p *space.Path) {
 		w.living.watchFrame(p)
 	}
 	by := p.Last().By
-	if by != nil && !w.readClock[by.From.Node] && by.Output.ReadClock && by.Turns.Load() == nil && p.Taken(p.Steps()).Kind != world.Late {
-		w.readClock[by.From.Node] = true
+	if by != nil && by.Output.ReadClock {
+		if space.Probed(by) || p.Taken(p.Steps()).Kind == world.Late {
+			w.triedClock[by.From.Node] = true
+		} else {
+			w.readClock[by.From.Node] = true
+		}
 	}
 	if by != nil && w.check.system.Spec.Faults[world.Preempt] > 0 && !w.atLocks[by.From.Node] {
 		w.noteTurns(by)
@@ -452,7 +459,7 @@ func (w *worker) addCounts() {
 		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
 			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.takeFaults(), ReadClock: nodesIn(w.readClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
+			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.takeFaults(), ReadClock: nodesIn(w.readClock), TriedClock: nodesIn(w.triedClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
 		},
 	}
 	if w.living == nil { // which counts as it goes

@@ -22,6 +22,9 @@ type Boundary struct {
 	// Was and Is are what only comes before and after.
 	Was []string `json:"was,omitempty"`
 	Is  []string `json:"is,omitempty"`
+	// Silent: nothing differs before and after, but what the node does when the datagram comes
+	// once more.
+	Silent bool `json:"silent,omitempty"`
 	// Read is where the node reads the clock and decides by it, the innermost function first.
 	// Empty: that is not known. It is read number Number of those of the step.
 	Read   []ariadne.CodeLine `json:"read,omitempty"`
@@ -53,7 +56,7 @@ func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []
 			probing.Add(tried)
 			for j := range found {
 				b := Boundary{Node: s.system.Spec.Nodes[e.Node].Name, Message: s.name(e.Action()), Arrives: e.At,
-					Before: found[j].Before, After: found[j].After, Was: found[j].Was, Is: found[j].Is}
+					Before: found[j].Before, After: found[j].After, Was: found[j].Was, Is: found[j].Is, Silent: found[j].Silent}
 				known[b.kind()]++
 				if known[b.kind()] == 1 {
 					if err := s.locate(&found[j], &b); err != nil {
@@ -71,6 +74,9 @@ func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []
 // locate finds the read of the clock by which a node decides: the last one such that, if it and all
 // later ones see the time after the boundary, the node does what it does then.
 func (s *Session) locate(at *space.Boundary, b *Boundary) error {
+	if b.Silent { // the step itself does not tell
+		return nil
+	}
 	in := at.InputAt(at.Before)
 	out, reads, ok, err := s.executor.ClockReads(at.From, in, 0, 0)
 	if err != nil || !ok || !at.DoesBefore(&out) {

@@ -59,7 +59,7 @@ func TestLease(t *testing.T) {
 	if b.Number != 3 || b.Reads != 5 || len(b.Read) < 3 || b.Read[0].Function != "now" || b.Read[1].Function != "lease_is_over" || b.Read[2].Function != "server" {
 		t.Fatalf("read %d of %d: %+v", b.Number, b.Reads, b.Read)
 	}
-	if r := b.Read[1]; filepath.Base(r.File) != "lease.c" || r.Line != 31 {
+	if r := b.Read[1]; filepath.Base(r.File) != "lease.c" || r.Line != 32 {
 		t.Errorf("%s:%d", r.File, r.Line)
 	}
 	for _, l := range []*timers.List{find(t, leases(t, "blind"), time.Hour), find(t, leases(t, "clock"), 9*time.Second)} {

@@ -1,7 +1,8 @@
 // A lease service over UDP, and its client.
 //
 //   lease server clock  gives a lease for 10 s, and answers whether it still holds by the second of
-//                       the three times at which it reads the clock, unless it has computed for long
+//                       the three times at which it reads the clock. It says that it was busy when
+//                       the answer has taken it half a millisecond of processor time
 //   lease server blind  gives one for ever: it reads the clock and does not look at it
 //   lease client        takes a lease and asks for it
 #include <arpa/inet.h>

@@ -23,11 +23,11 @@ if (role === 'server') {
 } else {
   const pay = () => s.send('payment-1', 7000, '10.0.0.1')
   const again = setTimeout(pay, 1000)
+  setTimeout(() => s.close(), 12000)
   s.on('message', m => {
     clearTimeout(again)
     console.log(m.toString())
     if (m.toString() === 'paid 20') process.exit(1)
-    setTimeout(() => s.close(), 10000)
   })
   pay()
 }
