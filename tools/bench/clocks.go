@@ -3,54 +3,60 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"strconv"
 )
 
+// probed are the systems of which the default search is measured, and after how many executions it
+// ends.
+var probed = []struct {
+	name, spec string
+	executions int
+}{
+	{"raftkv", "examples/raftkv/raftkv.yaml", 30},
+	{"redis", "examples/redis/replication.yaml", 40},
+	{"etcd", "examples/etcd/one-write.yaml", 20},
+	{"zookeeper", "examples/zookeeper/zookeeper.yaml", 5},
+}
+
 // measureClocks measures what it costs that the default search tries messages at other times: how
-// many transitions it executes, over those that are not at other times. In the same run it
-// measures how many of the latter it makes in a second, over how many a search makes that tries no
-// other times.
+// many transitions it executes for a number of executions, over how many it executes for as many
+// where it tries no other times, and how long that takes, likewise.
 func (b *bench) measureClocks() error {
-	for _, s := range returning[:3] {
+	for _, s := range probed {
 		if !b.fetch(s.spec) {
 			continue
 		}
-		var costs, rates []float64
+		var costs, times []float64
 		for range b.repeat {
-			with, err := b.probing(s.spec)
+			with, err := b.probing(s.spec, s.executions, "some")
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			without, err := b.probing(s.spec, "--probe-clocks=none")
+			without, err := b.probing(s.spec, s.executions, "none")
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			costs = append(costs, with.all/(with.all-with.tries))
-			rates = append(rates, (with.all-with.tries)/with.seconds/(without.all/without.seconds))
+			costs = append(costs, with.transitions/without.transitions)
+			times = append(times, with.seconds/without.seconds)
 		}
 		b.keep("probing_cost."+s.name, "", costs)
-		b.keep("probing_rate."+s.name, "", rates)
+		b.keep("probing_time."+s.name, "", times)
 	}
 	return nil
 }
 
-// probed is what a search has executed: transitions, and of these at most so many at other times.
-type probed struct{ all, tries, seconds float64 }
+// effort is what a search has taken.
+type effort struct{ transitions, seconds float64 }
 
-// probing executes a default search with one worker. A time that was tried may be remembered, so
-// fewer may have been executed.
-func (b *bench) probing(spec string, flags ...string) (p probed, err error) {
-	flags = append([]string{"--strategy", "default", "--time", b.budget.String(), "--jobs", "1", "--keep-going", "--fresh"}, flags...)
-	r, err := b.ariadne.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, flags...)
+// probing executes a default search with one worker, which tries these messages at other times.
+func (b *bench) probing(spec string, executions int, messages string) (e effort, err error) {
+	r, err := b.ariadne.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, "--strategy", "default", "--executions", strconv.Itoa(executions),
+		"--jobs", "1", "--keep-going", "--fresh", "--probe-clocks="+messages)
 	if err != nil {
-		return p, err
+		return e, err
 	}
-	c := r.Coverage
-	if c == nil || c.Executed == 0 {
-		return p, fmt.Errorf("%s: no transition was made in %v", spec, b.budget)
+	if r.Coverage == nil || r.Coverage.Executed == 0 {
+		return e, fmt.Errorf("%s: no transition was made", spec)
 	}
-	p = probed{all: float64(c.Executed), seconds: r.RealTime.Seconds()}
-	if c.Probing != nil {
-		p.tries = float64(c.Probing.Tries)
-	}
-	return p, nil
+	return effort{float64(r.Coverage.Executed), r.RealTime.Seconds()}, nil
 }

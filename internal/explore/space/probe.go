@@ -112,48 +112,50 @@ func (f *Frame) MayBeLate() bool {
 // turningTimes are the times just before and just after those at which the outcome of a delivery
 // turns, in order.
 func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
-	t, err := p.outcomeOf(s, e)
-	if err != nil || !MayDependOnTime(&t.Output) {
-		return nil, err
+	if p.Sample == nil {
+		found, _, err := p.lookForTurns(s, e, true)
+		return found, err
 	}
-	if known := t.Turns.Load(); known != nil {
-		return *known, nil
+	key := keyOf(s, e)
+	d := p.Sample.decide(key, e)
+	if d.turns != nil || !d.try {
+		return d.turns, nil
 	}
-	found, err := p.look(s, e, t)
-	if err != nil {
-		return nil, err
+	found, executed, err := p.lookForTurns(s, e, d.spreads)
+	if err == nil {
+		p.Sample.enter(key, found, executed)
 	}
-	t.Turns.CompareAndSwap(nil, found) // another worker may have been faster
-	return *t.Turns.Load(), nil
+	return found, err
 }
 
-// look looks for the times at which the outcome of a delivery turns, of which a transition has
-// come.
-func (p *Space) look(s *State, e *world.Event, t *memo.Transition) (*[]ariadne.Time, error) {
-	if p.Sample != nil {
-		if known := p.Sample.found(t); known != nil {
-			return known, nil
+// lookForTurns looks for them, also at times in between if it spreads, and says how many
+// transitions were executed for that.
+func (p *Space) lookForTurns(s *State, e *world.Event, spreads bool) (turns []ariadne.Time, executed int, err error) {
+	known := p.Sample == nil
+	if !known {
+		if known, err = p.isRemembered(s, e); err != nil {
+			return nil, 0, err
 		}
+	}
+	if !known {
+		executed++
+	}
+	t, err := p.outcomeOf(s, e)
+	if err != nil || !MayDependOnTime(&t.Output) {
+		return nil, executed, err
+	}
+	if known := t.Turns.Load(); known != nil {
+		return *known, executed, nil
 	}
 	f := p.newFinder(s, e, t, p.Window)
-	if f.last-f.first <= turnExact {
-		return &[]ariadne.Time{}, nil
-	}
-	if p.Sample != nil {
-		var wants bool
-		if wants, f.spreads = p.Sample.wants(t); !wants {
-			return &untried, nil
-		}
-	}
+	f.spreads = spreads
 	found, err := f.findTurns(f.first, f.last)
 	if err != nil {
-		return nil, err
+		return nil, executed, err
 	}
 	p.Probing.Add(Probing{1, f.tries, len(found) / 2})
-	if p.Sample != nil && len(found) > 0 {
-		p.Sample.keep(t, &found)
-	}
-	return &found, nil
+	t.Turns.Store(&found)
+	return found, executed + f.executed, nil
 }
 
 // MayDependOnTime reports whether the outcome of a step may be another one at another time, and can
@@ -167,23 +169,7 @@ func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window t
 	first := max(t.Input.At, n.Clock)
 	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
 		spreads: true, exact: p.Sample == nil, seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
-	if p.Sample != nil {
-		f.spend = p.spend
-	}
 	return f
-}
-
-// spend counts what a time costs that is tried: a transition that is remembered costs nothing.
-func (p *Space) spend(from *memo.Local, in world.Input) error {
-	k, ok := p.Source.(Knower)
-	if !ok {
-		return nil
-	}
-	known, err := k.Known(from, in)
-	if err == nil && !known {
-		p.Sample.spend()
-	}
-	return err
 }
 
 // finder looks for the times at which what a node does with a message turns.
@@ -203,9 +189,10 @@ type finder struct {
 	spreads bool       // times in between are tried also where nothing differs at the last,
 	exact   bool       // at each millisecond where these are few
 	tries   int
-	spend   func(*memo.Local, world.Input) error // is told of each time, or nil
-	found   []ariadne.Time
-	err     error
+	// executed counts what had to be executed for that: what is remembered costs nothing.
+	executed int
+	found    []ariadne.Time
+	err      error
 }
 
 // findTurns finds them between two times.
@@ -230,9 +217,11 @@ func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 			return f.found, f.err
 		}
 	}
-	at = merged(at, divideTime(from, to, 4))
-	if f.mostDifferent(at) >= len(at)-1 {
-		at = merged(at, divideTime(from, to, 8))
+	if at[1]-at[0] > turnExact {
+		at = merged(at, divideTime(from, to, 4))
+		if f.mostDifferent(at) >= len(at)-1 {
+			at = merged(at, divideTime(from, to, 8))
+		}
 	}
 	f.told.times(f.all(at))
 	for i := 1; i < len(at); i++ {
@@ -279,13 +268,8 @@ func (f *finder) outcomeAt(at ariadne.Time) []part {
 	f.tries++
 	in := f.in
 	in.At = at
-	if f.spend != nil {
-		if f.err = f.spend(f.from, in); f.err != nil {
-			return nil
-		}
-	}
-	t, err := f.source.Transition(f.from, in)
-	if f.err = err; err != nil {
+	t := f.execute(f.from, in)
+	if f.err != nil {
 		return nil
 	}
 	f.seen[at] = visibleParts(&t.Output)
@@ -303,15 +287,24 @@ func (f *finder) comeAgain(t *memo.Transition) {
 		return
 	}
 	f.tries++
-	if f.spend != nil {
-		if f.err = f.spend(t.To, in); f.err != nil {
-			return
-		}
-	}
-	next, err := f.source.Transition(t.To, in)
-	if f.err = err; err == nil {
+	if next := f.execute(t.To, in); f.err == nil {
 		f.seen[t.Input.At] = append(f.seen[t.Input.At], visibleParts(&next.Output)...)
 	}
+}
+
+// execute returns the transition of a try.
+func (f *finder) execute(from *memo.Local, in world.Input) (t *memo.Transition) {
+	known := false
+	if k, ok := f.source.(Knower); ok {
+		if known, f.err = k.Known(from, in); f.err != nil {
+			return nil
+		}
+	}
+	if !known {
+		f.executed++
+	}
+	t, f.err = f.source.Transition(from, in)
+	return t
 }
 
 // divideTime are the times that divide what is between two of them into n parts, with these.

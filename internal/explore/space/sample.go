@@ -10,104 +10,113 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Sample bounds what it costs to try steps at other times: a search executes as many transitions
-// for that as a share of all, and a few more at its beginning. Behind these it tries the first step
-// of a kind, and then the second, the fourth, the eighth and so on. Steps are of one kind when
-// nodes do the same with messages that read the same, with numbers left out.
+// Sample bounds what it costs to try messages at other times. A search executes a share of all
+// transitions for that. At its beginning it may execute more, until a few have found nothing: what
+// is small is explored with few transitions. Behind that it tries the first message of a kind, and
+// then the second, the fourth, the eighth and so on.
 //
-// Once it was decided whether a step is tried, that holds for the whole search: what may happen
-// next is a function of the state.
+// Once it was decided whether a message is tried in a state, that holds for the whole search: what
+// may happen next is a function of the state.
 type Sample struct {
-	// Made is how many transitions were executed so far, those at other times included. Forgot
-	// reports whether some of them are remembered no more.
-	Made   func() int
-	Forgot func() bool
+	// Made is how many transitions were executed so far, those at other times included.
+	Made func() int
 
-	mu    sync.Mutex
-	met   map[hash.Hash]int
-	tries int
-	// turns are the times that were found, by state and input: a transition may be forgotten.
-	turns map[hash.Hash]*[]ariadne.Time
+	mu  sync.RWMutex
+	met map[hash.Hash]int // messages by their kind
+	// executed are all transitions that were executed for this, and vain those that found nothing.
+	executed, vain int
+	decided        map[hash.Hash]decision // by keyOf
 }
 
 const (
-	// sampleFirst is how many times may be tried before anything else was executed.
-	sampleFirst = 120
-	// sampleShare: behind these, one transition in so many may be one at another time.
-	sampleShare = 12
-	// sampleKinds bounds the memory that kinds take.
-	sampleKinds = 1 << 18
+	// sampleFirst is how many may be executed in vain before anything else was executed, and
+	// sampleMost how many in all.
+	sampleFirst = 60
+	sampleMost  = 400
+	// sampleShare: one transition in so many may be one at another time. For each a node goes back,
+	// so it takes as long as several others.
+	sampleShare = 64
+	// sampleDecisions bounds the memory that decisions take: behind these nothing more is tried.
+	sampleDecisions = 1 << 19
 )
 
-// untried is what a transition has for its turns that is not tried at other times.
-var untried = []ariadne.Time{}
+// decision is what was decided of a message in a state of its node.
+type decision struct {
+	try     bool
+	spreads bool           // also at times in between
+	turns   []ariadne.Time // that were found; nil: they were not looked for yet
+}
 
-// Probed reports whether a transition was tried at other times.
-func Probed(t *memo.Transition) bool { return t.Turns.Load() != nil && t.Turns.Load() != &untried }
-
-// wants reports whether a step is to be tried, and whether at times in between too, as the first of
-// its kind is.
-func (s *Sample) wants(t *memo.Transition) (wants, spreads bool) {
+// decide decides whether the message of a delivery is tried, or returns what was decided before.
+func (s *Sample) decide(key hash.Hash, e *world.Event) (d decision) {
+	s.mu.RLock()
+	d, ok := s.decided[key]
+	ok = ok || len(s.decided) >= sampleDecisions
+	s.mu.RUnlock()
+	if ok {
+		return d
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.tries >= sampleFirst+s.Made()/sampleShare || s.Forgot() {
-		return false, false
+	if d, ok = s.decided[key]; ok { // another worker was faster
+		return d
 	}
-	kind := kindOf(t)
-	n := s.met[kind] + 1
+	beginning := s.vain < sampleFirst && s.executed < sampleMost
+	if beginning || s.executed < s.Made()/sampleShare {
+		n := s.count(e)
+		d.try, d.spreads = beginning || bits.OnesCount(uint(n)) == 1, beginning || n == 1
+	}
+	if s.decided == nil {
+		s.decided = map[hash.Hash]decision{}
+	}
+	s.decided[key] = d
+	return d
+}
+
+// count counts a message, and returns the how many-th of its kind it is.
+func (s *Sample) count(e *world.Event) int {
 	if s.met == nil {
 		s.met = map[hash.Hash]int{}
 	}
-	if n > 1 || len(s.met) < sampleKinds {
-		s.met[kind] = n
-	}
-	spreads = n == 1 || s.tries < sampleFirst*3/4
-	return spreads || bits.OnesCount(uint(n)) == 1, spreads
+	kind := kindOf(e)
+	s.met[kind]++
+	return s.met[kind]
 }
 
-// spend counts a transition that was executed for a time.
-func (s *Sample) spend() {
+// enter enters the turns that were found for a message, and how many transitions were executed for
+// that.
+func (s *Sample) enter(key hash.Hash, turns []ariadne.Time, executed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tries++
-}
-
-// keep keeps what was found, and found is that.
-func (s *Sample) keep(t *memo.Transition, turns *[]ariadne.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turns == nil {
-		s.turns = map[hash.Hash]*[]ariadne.Time{}
+	s.executed += executed
+	if len(turns) == 0 {
+		s.vain += executed
+		turns = []ariadne.Time{}
 	}
-	s.turns[placeOf(t)] = turns
+	s.decided[key] = decision{try: true, turns: turns}
 }
 
-func (s *Sample) found(t *memo.Transition) *[]ariadne.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.turns[placeOf(t)]
+// Probed reports whether a transition was tried at other times.
+func Probed(t *memo.Transition) bool { return t.Turns.Load() != nil }
+
+// keyOf stands for the local state of a delivery's node, and for the message.
+func keyOf(s *State, e *world.Event) hash.Hash {
+	name := s.Locals[e.Node].Name
+	return hash.OfText(string(name[:])).Plus(world.Input{Kind: ariadne.Deliver, Packet: e.Packet, At: e.At}.Key())
 }
 
-// placeOf is the state and the input of a transition.
-func placeOf(t *memo.Transition) hash.Hash {
-	return hash.OfText(string(t.From.Name[:])).Plus(t.Input.Key())
-}
-
-// kindOf is which kind of step a transition is.
-func kindOf(t *memo.Transition) hash.Hash {
-	h := hash.Of(uint64(t.From.Node), uint64(t.Input.Kind), 0)
-	if p := t.Input.Packet; p != nil {
-		h = h.Plus(hash.OfText(maskedBeginning(p)))
+// kindOf is which kind of message a delivery is of: those to a node that read the same, with
+// numbers left out. What is no text reads like others of about its length.
+func kindOf(e *world.Event) hash.Hash {
+	data := e.Packet.Data[:min(len(e.Packet.Data), kindBytes)]
+	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))), uint64(e.Packet.Flags)).Plus(hash.OfText(e.Packet.Flow.Proto.String()))
+	for _, b := range data {
+		if b >= 0x7f || b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != 0 {
+			return h
+		}
 	}
-	for i, part := range visibleParts(&t.Output) {
-		h = h.Plus(hash.OfText(part.masked).Plus(hash.Of(uint64(i), 0, 1)))
-	}
-	return h
+	return h.Plus(hash.OfText(Masked(string(data))))
 }
 
 // kindBytes is how many bytes of a message tell kinds apart.
 const kindBytes = 64
-
-func maskedBeginning(p *world.Packet) string {
-	return p.Flow.Proto.String() + " " + Masked(string(p.Data[:min(len(p.Data), kindBytes)]))
-}

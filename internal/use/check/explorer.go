@@ -172,7 +172,6 @@ func (x *explorer) openStore(cover *record.Coverage) error {
 	}
 	x.check.memo = x.memo
 	x.probed.Made = func() int { return x.memo.Counters().Transitions }
-	x.probed.Forgot = func() bool { return x.memo.Counters().Forgotten > 0 }
 	x.enterStale(x.stored, x.from > 0)
 	if !x.row.Again {
 		x.recallSeen(version, cover)
