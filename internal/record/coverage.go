@@ -30,8 +30,8 @@ type Coverage struct {
 	CutOff int
 	// Exhausted: all paths within the bounds were explored, with each event at the time at which it
 	// happens by the rules. ReadClock are the nodes that could have noticed another time: they have
-	// read the clock in steps of which nobody knows the outcome at other times. TriedClock are those
-	// that have read it in steps of which the outcome is known at some other times.
+	// read the clock in steps of which nobody knows the outcome at other times. TriedClock are
+	// those that have read it in steps of which the outcome is known at some other times.
 	Exhausted  bool
 	ReadClock  []string
 	TriedClock []string

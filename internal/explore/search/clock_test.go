@@ -108,7 +108,7 @@ func drawClocked(t *rapid.T) *clocked {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, name)) * time.Millisecond
 	}
 	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2), Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 12)}
-	// As far apart as what is found lasts at least. If they are odd or even, what opens closes again.
+	// As far apart as what is found lasts at least. If they are odd or even, what opens closes.
 	ns := ariadne.Time(rapid.IntRange(0, 999_999).Draw(t, "ns"))
 	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(2, 16), 0, 4, rapid.ID).Draw(t, "turns") {
 		s.turns = append(s.turns, ariadne.Time(n)*1e6+ns)
@@ -126,8 +126,9 @@ func drawClocked(t *rapid.T) *clocked {
 }
 
 // outcomes are what the leaser has said at the ends of all executions, if each message may arrive
-// at the beginning and the end of each millisecond at which the rules let it. They are found by the rules alone: each execution
-// is made once more, and nothing is remembered. ok is false when there are too many.
+// at the beginning and the end of each millisecond at which the rules let it. They are found by the
+// rules alone: each execution is made once more, and nothing is remembered. ok is false when there
+// are too many.
 func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	all = map[string]bool{}
 	seen := map[string]bool{}

@@ -3,7 +3,6 @@ package space
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -94,14 +93,15 @@ func (p *Space) laterDeliveries(s *State, e *world.Event, turns []ariadne.Time, 
 // two times.
 func (p *Space) latestDelivery(s *State, e *world.Event, from, to ariadne.Time) (latest world.Event, ok bool) {
 	from = max(from, e.At, s.Nodes[e.Node].Clock)
-	n := sort.Search(int(max(to-from, 0)), func(i int) bool {
-		_, may := p.System.LaterDelivery(&s.State, e, from+1+ariadne.Time(i))
-		return !may
-	})
-	if n == 0 {
-		return latest, false
+	for from+1 < to { // it may not at to
+		mid := from + (to-from)/2
+		if l, may := p.System.LaterDelivery(&s.State, e, mid); may {
+			latest, ok, from = l, true, mid
+		} else {
+			to = mid
+		}
 	}
-	return p.System.LaterDelivery(&s.State, e, from+ariadne.Time(n))
+	return latest, ok
 }
 
 // MayBeLate reports whether a message can arrive later, where its node does something else with it.
@@ -113,7 +113,7 @@ func (f *Frame) MayBeLate() bool {
 // turns, in order.
 func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
 	if p.Sample == nil {
-		found, _, err := p.lookForTurns(s, e, true)
+		found, _, err := p.lookForTurns(s, e, decision{spreads: true, again: true})
 		return found, err
 	}
 	key := keyOf(s, e)
@@ -121,16 +121,16 @@ func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
 	if d.turns != nil || !d.try {
 		return d.turns, nil
 	}
-	found, executed, err := p.lookForTurns(s, e, d.spreads)
+	found, executed, err := p.lookForTurns(s, e, d)
 	if err == nil {
 		p.Sample.enter(key, found, executed)
 	}
 	return found, err
 }
 
-// lookForTurns looks for them, also at times in between if it spreads, and says how many
-// transitions were executed for that.
-func (p *Space) lookForTurns(s *State, e *world.Event, spreads bool) (turns []ariadne.Time, executed int, err error) {
+// lookForTurns looks for them as it was decided, and says how many transitions were executed for
+// that.
+func (p *Space) lookForTurns(s *State, e *world.Event, d decision) (turns []ariadne.Time, executed int, err error) {
 	known := p.Sample == nil
 	if !known {
 		if known, err = p.isRemembered(s, e); err != nil {
@@ -148,7 +148,7 @@ func (p *Space) lookForTurns(s *State, e *world.Event, spreads bool) (turns []ar
 		return *known, executed, nil
 	}
 	f := p.newFinder(s, e, t, p.Window)
-	f.spreads = spreads
+	f.spreads, f.mayAgain = d.spreads, d.again
 	found, err := f.findTurns(f.first, f.last)
 	if err != nil {
 		return nil, executed, err
@@ -168,7 +168,7 @@ func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window t
 	n := &s.Nodes[e.Node]
 	first := max(t.Input.At, n.Clock)
 	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
-		spreads: true, exact: p.Sample == nil, seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
+		spreads: true, mayAgain: true, exact: p.Sample == nil, seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
 	return f
 }
 
@@ -182,13 +182,14 @@ type finder struct {
 	seen   map[ariadne.Time][]part // by when it arrives, what the node does
 	// With again the same datagram comes once more, at one time whenever the first one came: what
 	// the node does then tells whether it has changed without a word.
-	again   bool
-	cut     bool       // it could not come everywhere
-	told    comparison // of these parts, how they are compared
-	most    int        // tries, at most
-	spreads bool       // times in between are tried also where nothing differs at the last,
-	exact   bool       // at each millisecond where these are few
-	tries   int
+	again    bool
+	mayAgain bool       // that may be
+	cut      bool       // it could not come everywhere
+	told     comparison // of these parts, how they are compared
+	most     int        // tries, at most
+	spreads  bool       // times in between are tried also where nothing differs at the last,
+	exact    bool       // at each millisecond where these are few
+	tries    int
 	// executed counts what had to be executed for that: what is remembered costs nothing.
 	executed int
 	found    []ariadne.Time
@@ -238,7 +239,7 @@ func (f *finder) differsWithin(at []ariadne.Time) bool {
 // mayComeAgain reports whether the input is a datagram, which may come once more, and there is a
 // time left for that.
 func (f *finder) mayComeAgain() bool {
-	return f.spreads && f.err == nil && f.in.Packet != nil && f.in.Packet.Flow.Proto == ariadne.UDP
+	return f.mayAgain && f.err == nil && f.in.Packet != nil && f.in.Packet.Flow.Proto == ariadne.UDP
 }
 
 // bisect finds them where the outcomes at both ends differ.
@@ -356,8 +357,8 @@ func (f *finder) all(at []ariadne.Time) (all [][]part) {
 	return all
 }
 
-// mostDifferent is how many different ones there are, with numbers left out, of the part that differs
-// most.
+// mostDifferent is how many different ones there are, with numbers left out, of the part that
+// differs most.
 func (f *finder) mostDifferent(at []ariadne.Time) int {
 	return slices.Max(append(countDifferent(f.all(at), func(p part) string { return p.masked }), 0))
 }

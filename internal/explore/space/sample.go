@@ -31,7 +31,7 @@ type Sample struct {
 const (
 	// sampleFirst is how many may be executed in vain before anything else was executed, and
 	// sampleMost how many in all.
-	sampleFirst = 60
+	sampleFirst = 45
 	sampleMost  = 400
 	// sampleShare: one transition in so many may be one at another time. For each a node goes back,
 	// so it takes as long as several others.
@@ -44,6 +44,7 @@ const (
 type decision struct {
 	try     bool
 	spreads bool           // also at times in between
+	again   bool           // and where nothing differs, it comes once more
 	turns   []ariadne.Time // that were found; nil: they were not looked for yet
 }
 
@@ -64,7 +65,7 @@ func (s *Sample) decide(key hash.Hash, e *world.Event) (d decision) {
 	beginning := s.vain < sampleFirst && s.executed < sampleMost
 	if beginning || s.executed < s.Made()/sampleShare {
 		n := s.count(e)
-		d.try, d.spreads = beginning || bits.OnesCount(uint(n)) == 1, beginning || n == 1
+		d.try, d.spreads, d.again = beginning || bits.OnesCount(uint(n)) == 1, beginning || n == 1, n == 1
 	}
 	if s.decided == nil {
 		s.decided = map[hash.Hash]decision{}
