@@ -102,5 +102,6 @@ func parseSDK(line string) (a Assertion, ok bool) {
 	case s.Type == "reachability":
 		a.Kind = AssertUnreachable
 	}
-	return a, a.Kind == AssertReachable || a.Kind == AssertUnreachable || a.Kind == AssertAlways || a.Kind == AssertSometimes
+	return a, a.Kind == AssertReachable || a.Kind == AssertUnreachable || a.Kind == AssertAlways ||
+		a.Kind == AssertSometimes
 }

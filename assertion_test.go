@@ -19,7 +19,8 @@ func TestParseAssertion(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", line, got, ok, want)
 		}
 	}
-	for _, line := range []string{"", "assert", "assert always", "assert always maybe x", "assert always true", "assert never true x", "assertion always true x", "assert reachable",
+	for _, line := range []string{"", "assert", "assert always", "assert always maybe x", "assert always true",
+		"assert never true x", "assertion always true x", "assert reachable",
 		"{", "{}", `{"a":1}`, `{"antithesis_assert":3}`, `{"antithesis_assert":{"hit":true,"assert_type":"guess","message":"m"}}`, `{"antithesis_assert":{"assert_type":"always"}}`} {
 		if got, ok := ParseAssertion(line); ok {
 			t.Errorf("%q: %+v", line, got)

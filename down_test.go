@@ -22,8 +22,10 @@ func TestEndOf(t *testing.T) {
 		length time.Duration
 		grid   ariadne.Time
 	}{
-		{0, ms}, {500 * time.Microsecond, ms}, {5 * time.Millisecond, ms}, {10 * time.Millisecond, 10 * ms}, {99 * time.Millisecond, 10 * ms},
-		{100 * time.Millisecond, 100 * ms}, {200 * time.Millisecond, 100 * ms}, {time.Second, 1000 * ms}, {1500 * time.Millisecond, 1000 * ms}, {15 * time.Second, 1000 * ms},
+		{0, ms}, {500 * time.Microsecond, ms}, {5 * time.Millisecond, ms}, {10 * time.Millisecond, 10 * ms},
+		{99 * time.Millisecond, 10 * ms},
+		{100 * time.Millisecond, 100 * ms}, {200 * time.Millisecond, 100 * ms}, {time.Second, 1000 * ms},
+		{1500 * time.Millisecond, 1000 * ms}, {15 * time.Second, 1000 * ms},
 	} {
 		for _, at := range []ariadne.Time{0, 1, ms - 1, ms, 99*ms + 7, 999 * ms, 1000*ms - 1, 2000 * ms} {
 			want := at + ariadne.Time(c.length)
@@ -32,7 +34,9 @@ func TestEndOf(t *testing.T) {
 			if got := ariadne.EndOf(at, c.length, 0); got != want {
 				t.Errorf("%v from %v on: it ends at %v, want %v", c.length, at, got, want)
 			}
-			if got, full := ariadne.CoarseEndOf(at, c.length, 0), ariadne.EndOf(at, max(c.length, time.Second), 0); c.length >= time.Second && got != full || got%(1000*ms) != 0 || got < want {
+			if got, full := ariadne.CoarseEndOf(at, c.length, 0),
+				ariadne.EndOf(at, max(c.length, time.Second), 0); c.length >= time.Second && got != full ||
+				got%(1000*ms) != 0 || got < want {
 				t.Errorf("%v from %v on: it ended at %v in traces of old", c.length, at, got)
 			}
 		}
@@ -55,7 +59,8 @@ func TestDrawOfLengths(t *testing.T) {
 	}
 	seen := map[string]int{}
 	for seed := range uint64(300) {
-		d := ariadne.Draw{Kinds: []string{"fail", "crash"}, After: [][]int{{9}, {4, 9}}, Seldom: [][]time.Duration{nil, {0, time.Millisecond}}, Seed: seed}
+		d := ariadne.Draw{Kinds: []string{"fail", "crash"}, After: [][]int{{9}, {4, 9}},
+			Seldom: [][]time.Duration{nil, {0, time.Millisecond}}, Seed: seed}
 		in := ariadne.Input{Draw: &d}
 		out := run(in)
 		all := out.Variation().Choices()

@@ -40,7 +40,8 @@ type failer interface{ Fatalf(string, ...any) }
 
 // addrs are addresses of all kinds.
 var addrs = []netip.AddrPort{
-	{}, netip.AddrPortFrom(netip.Addr{}, 80), netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("[::ffff:10.0.0.1]:80"),
+	{}, netip.AddrPortFrom(netip.Addr{}, 80), netip.MustParseAddrPort("10.0.0.1:80"),
+	netip.MustParseAddrPort("[::ffff:10.0.0.1]:80"),
 	netip.MustParseAddrPort("[fd00::1]:65535"), netip.MustParseAddrPort("[fe80::1%eth0]:1"),
 	netip.MustParseAddrPort("[fe80::1%" + strings.Repeat("x", 300) + "]:1"),
 }
@@ -50,9 +51,11 @@ var unencoded = []reflect.Type{reflect.TypeFor[ariadne.Passing]()}
 
 // faults are one of each kind that hits nodes, and others that differ from them in one field.
 var faults = []ariadne.NodeFault{
-	ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped, For: 15e9, With: "n2+n3"}, ariadne.Outage{Down: ariadne.Stopped, For: 15e9},
+	ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped, For: 15e9, With: "n2+n3"},
+	ariadne.Outage{Down: ariadne.Stopped, For: 15e9},
 	ariadne.Outage{Down: ariadne.Paused}, ariadne.Outage{Down: ariadne.PowerLost, For: ariadne.Ever},
-	ariadne.Jump{By: -5}, ariadne.Jump{By: 5}, ariadne.Drift{By: -5}, ariadne.Drift{By: 5}, ariadne.Kill{Process: "server#2"}, ariadne.Kill{Process: "server#1"},
+	ariadne.Jump{By: -5}, ariadne.Jump{By: 5}, ariadne.Drift{By: -5}, ariadne.Drift{By: 5},
+	ariadne.Kill{Process: "server#2"}, ariadne.Kill{Process: "server#1"},
 }
 
 // draw makes a value of any type of which the nouns are made. Lists are nil or not empty.
@@ -166,8 +169,10 @@ func FuzzDecode(f *testing.F) {
 // does not change its sum is here, for the reasons at Output.Sum.
 func TestSumCoversOutput(t *testing.T) {
 	// A place says in which order lines, exposures and notices come, which is covered.
-	left := []string{"Exposures[*].Place", "Notices[*].Place", "Digest[*]", "Refusals[*].Detail", "Noted.CallTrace[*].TID", "Noted.CallTrace[*].NR", "Noted.CallTrace[*].Result", "Noted.CallTrace[*].Hash",
-		"Noted.Unreplayable", "Noted.Cut", "Noted.Files[*].Path", "Noted.Files[*].Use", "Noted.Unsynced", "Noted.ReadClock"}
+	left := []string{"Exposures[*].Place", "Notices[*].Place", "Digest[*]", "Refusals[*].Detail",
+		"Noted.CallTrace[*].TID", "Noted.CallTrace[*].NR", "Noted.CallTrace[*].Result", "Noted.CallTrace[*].Hash",
+		"Noted.Unreplayable", "Noted.Cut", "Noted.Files[*].Path", "Noted.Files[*].Use", "Noted.Unsynced",
+		"Noted.ReadClock"}
 	var o ariadne.Output
 	fill(reflect.ValueOf(&o).Elem(), new(int64))
 	for i := range o.Exposures {
@@ -259,7 +264,8 @@ func each(v reflect.Value, name string, f func(name string)) {
 	was := reflect.New(v.Type()).Elem()
 	was.Set(v)
 	if a, ok := v.Addr().Interface().(*netip.AddrPort); ok {
-		for _, other := range []netip.AddrPort{netip.AddrPortFrom(a.Addr(), a.Port()+1), netip.AddrPortFrom(a.Addr().Next(), a.Port())} {
+		for _, other := range []netip.AddrPort{netip.AddrPortFrom(a.Addr(), a.Port()+1),
+			netip.AddrPortFrom(a.Addr().Next(), a.Port())} {
 			v.Set(reflect.ValueOf(other))
 			f(name)
 			v.Set(was)
@@ -324,16 +330,19 @@ func TestEncodingStays(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		"output":     {encode(t, &out), "385399384af1ac5f"},
-		"empty":      {encode(t, &none), "8e8fe47e4a33b178"},
-		"fault":      {encode(t, &ariadne.Input{Kind: ariadne.Fault, Fault: ariadne.Drift{By: -5}}), "f23d304e0126d640"},
-		"empty down": {encode(t, &ariadne.Output{Left: ariadne.Left{Down: ariadne.Stopped, Back: 7, Ended: true}}), "a595d94d48f2b73a"},
+		"output": {encode(t, &out), "385399384af1ac5f"},
+		"empty":  {encode(t, &none), "8e8fe47e4a33b178"},
+		"fault": {encode(t, &ariadne.Input{Kind: ariadne.Fault, Fault: ariadne.Drift{By: -5}}),
+			"f23d304e0126d640"},
+		"empty down": {encode(t, &ariadne.Output{Left: ariadne.Left{Down: ariadne.Stopped, Back: 7, Ended: true}}),
+			"a595d94d48f2b73a"},
 	} {
 		if got := fmt.Sprintf("%x", sha256.Sum256(c.b)); got[:16] != c.want {
 			t.Errorf("%s: %s, want %s", what, got[:16], c.want)
 		}
 	}
-	in := ariadne.Input{Kind: ariadne.Fault, At: 2, Message: &ariadne.Message{}, Vary: "crash:1s@1/call#2", Draw: &ariadne.Draw{}}
+	in := ariadne.Input{Kind: ariadne.Fault, At: 2, Message: &ariadne.Message{}, Vary: "crash:1s@1/call#2",
+		Draw: &ariadne.Draw{}}
 	n := new(int64)
 	fill(reflect.ValueOf(in.Message).Elem(), n)
 	fill(reflect.ValueOf(in.Draw).Elem(), n)
@@ -364,7 +373,8 @@ func TestFaultsReadBack(t *testing.T) {
 			t.Errorf("%s takes a node down as %+v", ariadne.Alternative(f), o)
 		}
 	}
-	for _, bad := range []string{"", "crash", "crash:", "crash:1s+", "pause:1s+n2", "jump:0s", "jump:5s", "drift:5", "kill:", "kill:a b", "fail:EIO", "1s"} {
+	for _, bad := range []string{"", "crash", "crash:", "crash:1s+", "pause:1s+n2", "jump:0s", "jump:5s", "drift:5",
+		"kill:", "kill:a b", "fail:EIO", "1s"} {
 		if f, err := ariadne.ParseNodeFault(bad); err == nil || f != nil {
 			t.Errorf("%q is %v", bad, f)
 		}

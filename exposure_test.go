@@ -13,9 +13,11 @@ import (
 // TestExposuresReadBack: the line by which a program says an exposure is read as that exposure,
 // whatever is in its key and its values.
 func TestExposuresReadBack(t *testing.T) {
-	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"", " ", `"`, `"a b"`, "]", "[", "\u00a0", "é", "\xff", "a\\b", "\t"}))
+	text := rapid.OneOf(rapid.String(),
+		rapid.SampledFrom([]string{"", " ", `"`, `"a b"`, "]", "[", "\u00a0", "é", "\xff", "a\\b", "\t"}))
 	rapid.Check(t, func(t *rapid.T) {
-		e := ariadne.Exposure{Name: rapid.StringMatching(`[a-zA-Z_][a-zA-Z_0-9]{0,5}`).Draw(t, "name"), Key: text.Draw(t, "key")}
+		e := ariadne.Exposure{Name: rapid.StringMatching(`[a-zA-Z_][a-zA-Z_0-9]{0,5}`).Draw(t, "name"),
+			Key: text.Draw(t, "key")}
 		if e.Ends = rapid.Bool().Draw(t, "ends"); !e.Ends {
 			e.Values = rapid.SliceOfN(text, 0, 3).Draw(t, "values")
 		}
@@ -40,7 +42,8 @@ func shown() (o, was ariadne.Output) {
 		{Place: 2, At: 3, PID: 7, Exposure: ariadne.Exposure{Name: "leader", Values: []string{"3", "a b"}}},
 		{Place: 4, At: 5, Exposure: ariadne.Exposure{Name: "serves", Key: "80", Ends: true}},
 	}
-	was.Logs = []ariadne.LogLine{exposed(1, 7, "probes function f"), o.Logs[0], exposed(3, 7, `expose leader 3 "a b"`), o.Logs[1], exposed(5, 0, "conceal serves[80]")}
+	was.Logs = []ariadne.LogLine{exposed(1, 7, "probes function f"), o.Logs[0], exposed(3, 7, `expose leader 3 "a b"`),
+		o.Logs[1], exposed(5, 0, "conceal serves[80]")}
 	return o, was
 }
 
@@ -112,7 +115,8 @@ func TestExposureKey(t *testing.T) {
 		texts []string
 		want  string
 	}{
-		{nil, ""}, {[]string{"a b"}, "a b"}, {[]string{""}, `""`}, {[]string{"a", "b"}, "a b"}, {[]string{"a b", "c"}, `"a b" c`},
+		{nil, ""}, {[]string{"a b"}, "a b"}, {[]string{""}, `""`}, {[]string{"a", "b"}, "a b"},
+		{[]string{"a b", "c"}, `"a b" c`},
 		{[]string{"a", "b c"}, `a "b c"`}, {[]string{"", "x"}, `"" x`}, {[]string{`"`, "x"}, `"\"" x`},
 	} {
 		if got := ariadne.ExposureKey(c.texts); got != c.want {

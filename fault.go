@@ -45,7 +45,8 @@ func ParseNodeFault(s string) (NodeFault, error) {
 
 // faultOption is the option of an input by which a fault of type F is encoded, behind that there is
 // one.
-func faultOption[F NodeFault](number int, is func(F) bool, append func(F, []byte) []byte, read func(*decoder, F) F) option[Input] {
+func faultOption[F NodeFault](number int, is func(F) bool, append func(F, []byte) []byte,
+	read func(*decoder, F) F) option[Input] {
 	return option[Input]{number,
 		func(in *Input) bool {
 			f, ok := in.Fault.(F)

@@ -52,7 +52,8 @@ func TestFetchOtherRelease(t *testing.T) {
 		}
 		write("tools/apt-get", apt)
 		machine := write("status", installed)
-		cmd := exec.Command("/bin/sh", write("raft/fetch", ". "+functions+"\nother_release trixie download libraft-dev\n"))
+		cmd := exec.Command("/bin/sh",
+			write("raft/fetch", ". "+functions+"\nother_release trixie download libraft-dev\n"))
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(dir, "tools")+":"+os.Getenv("PATH"), "MACHINE="+machine)
 		out, err := cmd.CombinedOutput()
 		if err != nil {

@@ -115,8 +115,9 @@ func upwards(p *typed.Package, h house) (complaints []string) {
 			continue
 		}
 		complain := func(why string) {
-			complaints = append(complaints, fmt.Sprintf("%v: %s.go (%s) uses %s of %s.go (%s), which is %s it", p.Fset.Position(id.Pos()),
-				from, h.floors[at[from].floor].name, o.Name(), to, h.floors[at[to].floor].name, why))
+			complaints = append(complaints,
+				fmt.Sprintf("%v: %s.go (%s) uses %s of %s.go (%s), which is %s it", p.Fset.Position(id.Pos()),
+					from, h.floors[at[from].floor].name, o.Name(), to, h.floors[at[to].floor].name, why))
 		}
 		switch {
 		case at[to].floor > at[from].floor:

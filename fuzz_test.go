@@ -4,7 +4,8 @@ import "testing"
 
 // FuzzParseExposure: an exposure that is read is printed so that it is read as the same.
 func FuzzParseExposure(f *testing.F) {
-	for _, line := range []string{"expose leader n1 3", "expose log[4] x", `expose a "two words"`, "expose", "expose [", "exposed x", `expose a "`} {
+	for _, line := range []string{"expose leader n1 3", "expose log[4] x", `expose a "two words"`, "expose", "expose [",
+		"exposed x", `expose a "`} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, line string) {
@@ -22,7 +23,8 @@ func FuzzParseExposure(f *testing.F) {
 // FuzzParseAssertion: a line that is read is of a known kind, and is broken only where the program
 // has come to it.
 func FuzzParseAssertion(f *testing.F) {
-	for _, line := range []string{"assert always true x", "assert sometimes false x", "assert reachable x", "assert unreachable x", "assert always",
+	for _, line := range []string{"assert always true x", "assert sometimes false x", "assert reachable x",
+		"assert unreachable x", "assert always",
 		`{"antithesis_assert":{"hit":true,"must_hit":true,"assert_type":"always","condition":false,"message":"m"}}`, "{"} {
 		f.Add(line)
 	}

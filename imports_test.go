@@ -24,29 +24,68 @@ import (
 // with all that they may import. They start no goroutine and look at no clock; those
 // that several workers use at once have locks.
 var pure = map[string][]string{
-	".":                                {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors", "fmt", "iter", "net/netip", "slices", "strconv", "strings", "time"},
-	"internal/leaf/inspect":            {"ariadne", "encoding/json", "fmt"},
-	"internal/leaf/hash":               {"crypto/sha256", "encoding/binary", "math/bits"},
-	"internal/explore/world":           {"ariadne", "internal/leaf/hash", "cmp", "crypto/sha256", "encoding/binary", "fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/explore/memo":            {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits", "net/netip", "slices", "sync", "sync/atomic", "time"},
-	"internal/judge/expose":            {"ariadne", "internal/leaf/hash", "cmp", "fmt", "net/netip", "regexp", "slices", "strconv", "strings"},
-	"internal/judge/stage":             {"internal/judge/expose", "internal/leaf/hash", "cmp", "encoding/binary", "fmt", "maps", "slices", "strings"},
-	"internal/explore/space":           {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/judge/property", "internal/judge/stage", "internal/explore/world", "fmt", "math/bits", "slices", "sync", "sync/atomic", "time"},
-	"internal/explore/coverage":        {"ariadne", "internal/leaf/hash", "internal/explore/memo", "internal/explore/space", "internal/explore/world", "bufio", "bytes", "encoding/base64", "encoding/binary", "encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/leaf/disk":               {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math", "math/bits", "slices", "strconv", "strings"},
-	"internal/judge/property":          {"ariadne", "fmt", "regexp", "slices", "strconv", "strings", "time"},
-	"internal/explore/search/strategy": {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/explore/space", "internal/explore/world", "cmp", "container/heap", "fmt", "math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
-	"internal/explore/search":          {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/judge/property", "internal/explore/search/strategy", "internal/explore/space", "internal/explore/world", "errors", "fmt", "math", "math/bits", "regexp", "slices", "strings", "sync", "sync/atomic", "time"},
-	"internal/judge/script":            {"ariadne", "internal/judge/expose", "internal/judge/history", "internal/judge/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math", "go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp", "slices", "strings", "sync", "sync/atomic"},
-	"internal/judge":                   {"ariadne", "internal/judge/expose", "internal/leaf/hash", "internal/judge/history", "internal/judge/property", "internal/leaf/readfile", "internal/judge/script", "internal/judge/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math", "slices", "strconv", "strings", "sync", "sync/atomic", "time"},
-	"internal/explore/work":            {"ariadne", "internal/leaf/hash", "internal/judge/property", "internal/explore/coverage", "internal/explore/memo", "internal/explore/search", "internal/explore/search/strategy", "internal/explore/space", "bytes", "cmp", "encoding/json", "errors", "fmt", "slices"},
-	"internal/explore/steer":           {"ariadne", "internal/leaf/hash", "internal/judge/expose", "internal/explore/memo", "internal/leaf/readfile", "internal/judge/script", "internal/explore/search/strategy", "internal/explore/space", "internal/judge/stage", "internal/explore/world", "encoding/binary", "fmt", "go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
-	"internal/record/report":           {"ariadne", "internal/judge/property", "internal/leaf/trace", "internal/explore/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices", "strconv", "strings", "time", "unicode", "unicode/utf8"},
-	"internal/record/graph":            {"ariadne", "internal/leaf/payload", "internal/record/causal", "bufio", "crypto/sha256", "embed", "encoding/base64", "encoding/json", "fmt", "html", "io", "slices", "strings"},
-	"internal/record/causal":           {"ariadne", "internal/explore/world", "internal/leaf/payload", "cmp", "fmt", "slices", "strconv", "strings", "time"},
-	"internal/leaf/payload":            {"ariadne", "bytes", "encoding/binary", "encoding/json", "fmt", "golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack", "google.golang.org/protobuf/encoding/protowire", "math", "regexp", "strconv", "strings", "unicode", "unicode/utf8"},
-	"internal/leaf/trace":              {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256", "encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
-	"internal/explore/replay":          {"ariadne", "internal/judge/property", "internal/explore/search", "internal/explore/search/strategy", "internal/explore/space", "internal/leaf/trace", "internal/explore/world", "cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
+	".": {"crypto/sha256", "encoding/binary", "encoding/hex", "encoding/json", "errors",
+		"fmt", "iter", "net/netip", "slices", "strconv", "strings", "time"},
+	"internal/leaf/inspect": {"ariadne", "encoding/json", "fmt"},
+	"internal/leaf/hash":    {"crypto/sha256", "encoding/binary", "math/bits"},
+	"internal/explore/world": {"ariadne", "internal/leaf/hash", "cmp", "crypto/sha256", "encoding/binary",
+		"fmt", "net/netip", "math/bits", "regexp", "slices", "strconv", "strings", "time"},
+	"internal/explore/memo": {"ariadne", "internal/leaf/hash", "internal/judge/expose",
+		"internal/explore/world", "cmp", "container/heap", "encoding/binary", "errors", "fmt", "math", "math/bits",
+		"net/netip", "slices", "sync", "sync/atomic", "time"},
+	"internal/judge/expose": {"ariadne", "internal/leaf/hash", "cmp", "fmt", "net/netip", "regexp", "slices",
+		"strconv", "strings"},
+	"internal/judge/stage": {"internal/judge/expose", "internal/leaf/hash", "cmp", "encoding/binary", "fmt",
+		"maps", "slices", "strings"},
+	"internal/explore/space": {"ariadne", "internal/leaf/hash", "internal/judge/expose",
+		"internal/explore/memo", "internal/judge/property", "internal/judge/stage", "internal/explore/world", "fmt",
+		"math/bits", "slices", "sync", "sync/atomic", "time"},
+	"internal/explore/coverage": {"ariadne", "internal/leaf/hash", "internal/explore/memo",
+		"internal/explore/space", "internal/explore/world", "bufio", "bytes", "encoding/base64", "encoding/binary",
+		"encoding/json", "errors", "fmt", "hash/crc32", "io", "math", "slices", "strings", "sync", "sync/atomic",
+		"time"},
+	"internal/leaf/disk": {"ariadne", "bytes", "cmp", "crypto/sha256", "encoding/binary", "fmt", "math",
+		"math/bits", "slices", "strconv", "strings"},
+	"internal/judge/property": {"ariadne", "fmt", "regexp", "slices", "strconv", "strings", "time"},
+	"internal/explore/search/strategy": {"ariadne", "internal/leaf/hash", "internal/judge/expose",
+		"internal/explore/memo", "internal/explore/space", "internal/explore/world", "cmp", "container/heap", "fmt",
+		"math", "math/bits", "slices", "strings", "sync", "sync/atomic"},
+	"internal/explore/search": {"ariadne", "internal/leaf/hash", "internal/judge/expose",
+		"internal/explore/memo", "internal/judge/property", "internal/explore/search/strategy",
+		"internal/explore/space", "internal/explore/world", "errors", "fmt", "math", "math/bits", "regexp", "slices",
+		"strings", "sync", "sync/atomic", "time"},
+	"internal/judge/script": {"ariadne", "internal/judge/expose", "internal/judge/history",
+		"internal/judge/stage", "errors", "fmt", "go.starlark.net/lib/json", "go.starlark.net/lib/math",
+		"go.starlark.net/starlark", "go.starlark.net/starlarkstruct", "go.starlark.net/syntax", "maps", "regexp",
+		"slices", "strings", "sync", "sync/atomic"},
+	"internal/judge": {"ariadne", "internal/judge/expose", "internal/leaf/hash",
+		"internal/judge/history", "internal/judge/property", "internal/leaf/readfile", "internal/judge/script",
+		"internal/judge/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math",
+		"slices", "strconv", "strings", "sync", "sync/atomic", "time"},
+	"internal/explore/work": {"ariadne", "internal/leaf/hash", "internal/judge/property",
+		"internal/explore/coverage", "internal/explore/memo", "internal/explore/search",
+		"internal/explore/search/strategy", "internal/explore/space", "bytes", "cmp", "encoding/json", "errors", "fmt",
+		"slices"},
+	"internal/explore/steer": {"ariadne", "internal/leaf/hash", "internal/judge/expose",
+		"internal/explore/memo", "internal/leaf/readfile", "internal/judge/script", "internal/explore/search/strategy",
+		"internal/explore/space", "internal/judge/stage", "internal/explore/world", "encoding/binary", "fmt",
+		"go.starlark.net/starlark", "hash/fnv", "math", "path/filepath", "slices", "strings", "sync"},
+	"internal/record/report": {"ariadne", "internal/judge/property", "internal/leaf/trace",
+		"internal/explore/world", "cmp", "encoding/json", "fmt", "github.com/rivo/uniseg", "io", "maps", "slices",
+		"strconv", "strings", "time", "unicode", "unicode/utf8"},
+	"internal/record/graph": {"ariadne", "internal/leaf/payload", "internal/record/causal", "bufio",
+		"crypto/sha256", "embed", "encoding/base64", "encoding/json", "fmt", "html", "io", "slices", "strings"},
+	"internal/record/causal": {"ariadne", "internal/explore/world", "internal/leaf/payload", "cmp", "fmt",
+		"slices", "strconv", "strings", "time"},
+	"internal/leaf/payload": {"ariadne", "bytes", "encoding/binary", "encoding/json", "fmt",
+		"golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack",
+		"google.golang.org/protobuf/encoding/protowire", "math", "regexp", "strconv", "strings", "unicode",
+		"unicode/utf8"},
+	"internal/leaf/trace": {"ariadne", "bufio", "bytes", "compress/flate", "crypto/sha256",
+		"encoding/binary", "encoding/hex", "errors", "fmt", "hash", "io", "strconv", "strings", "time"},
+	"internal/explore/replay": {"ariadne", "internal/judge/property", "internal/explore/search",
+		"internal/explore/search/strategy", "internal/explore/space", "internal/leaf/trace", "internal/explore/world",
+		"cmp", "errors", "fmt", "io", "math", "net/netip", "slices", "strings"},
 }
 
 // module is the path of this module. Tables have paths below it without it, and "ariadne" for the
@@ -96,7 +135,9 @@ func TestPurePackages(t *testing.T) {
 				continue
 			}
 			for _, i := range p.Imports {
-				if i, _ := local(i); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, i) }) {
+				if i, _ := local(i); slices.ContainsFunc(linux, func(pattern string) bool {
+					return matches(pattern, i)
+				}) {
 					t.Errorf("%s, on which a pure package depends, imports %s (on %s)", p.ImportPath, i, os)
 				}
 			}
@@ -117,7 +158,9 @@ func TestSessionsKnowNoLinux(t *testing.T) {
 		}
 		for _, i := range tree.Imports {
 			path, _ := strconv.Unquote(i.Path.Value)
-			if name, _ := local(path); slices.ContainsFunc(linux, func(pattern string) bool { return matches(pattern, name) }) {
+			if name, _ := local(path); slices.ContainsFunc(linux, func(pattern string) bool {
+				return matches(pattern, name)
+			}) {
 				t.Errorf("%s imports %s", file, name)
 			}
 		}
@@ -140,18 +183,19 @@ var folders = map[string][]string{
 // inside are the packages of which a row of folders does not say enough, with what of their own
 // folder each may import. So a machine has floors, and a leaf imports no other.
 var inside = map[string][]string{
-	"internal/leaf/disk/disktest":    {"internal/leaf/disk"},
-	"internal/leaf/debuginfo/stack":  {"internal/leaf/debuginfo"},
-	"internal/leaf/…":                {},
-	"internal/machine/filetree":      {},
-	"internal/machine/hostfiles":     {},
-	"internal/machine/insn":          {},
-	"internal/machine/processor":     {},
-	"internal/machine/vdso":          {},
-	"internal/machine/tracee":        {"internal/machine/processor"},
-	"internal/machine/kernel/…":      {"internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sys":           {"internal/machine/filetree", "internal/machine/kernel/…"},
-	"internal/machine/sandbox":       {"internal/machine/kernel/…", "internal/machine/processor", "internal/machine/sys"},
+	"internal/leaf/disk/disktest":   {"internal/leaf/disk"},
+	"internal/leaf/debuginfo/stack": {"internal/leaf/debuginfo"},
+	"internal/leaf/…":               {},
+	"internal/machine/filetree":     {},
+	"internal/machine/hostfiles":    {},
+	"internal/machine/insn":         {},
+	"internal/machine/processor":    {},
+	"internal/machine/vdso":         {},
+	"internal/machine/tracee":       {"internal/machine/processor"},
+	"internal/machine/kernel/…":     {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sys":          {"internal/machine/filetree", "internal/machine/kernel/…"},
+	"internal/machine/sandbox": {"internal/machine/kernel/…", "internal/machine/processor",
+		"internal/machine/sys"},
 	"internal/machine/node/config":   {},
 	"internal/machine/node/watchdog": {"internal/machine/tracee"},
 	"internal/machine/node":          {"internal/machine/…"},
@@ -191,7 +235,8 @@ func TestFolders(t *testing.T) {
 			switch {
 			case !own:
 			case folderOf(path) == folder:
-				if bounded && !slices.ContainsFunc(inside[floor], func(pattern string) bool { return matches(pattern, path) }) {
+				if bounded &&
+					!slices.ContainsFunc(inside[floor], func(pattern string) bool { return matches(pattern, path) }) {
 					t.Errorf("%s imports %s of its own folder", name, path)
 				}
 			case !slices.Contains(allowed, folderOf(path)):
@@ -252,7 +297,8 @@ func TestFoldersAreSmallAndSaid(t *testing.T) {
 			return err
 		}
 		dir := filepath.ToSlash(filepath.Dir(path))
-		said[dir] = said[dir] || strings.HasPrefix(file.Doc.Text(), "Package "+strings.TrimSuffix(file.Name.Name, "_test")+" ")
+		said[dir] = said[dir] ||
+			strings.HasPrefix(file.Doc.Text(), "Package "+strings.TrimSuffix(file.Name.Name, "_test")+" ")
 		for dir != "internal" {
 			parent := filepath.ToSlash(filepath.Dir(dir))
 			if inner[parent] == nil {
@@ -313,7 +359,8 @@ type dependency struct {
 
 // dependencies are the pure packages and all that they depend on, on a system.
 func dependencies(t *testing.T, system string) (all []dependency) {
-	d := json.NewDecoder(bytes.NewReader(run(t, system, maps.Keys(pure), "list", "-deps", "-json=ImportPath,Standard,Module,Imports,IgnoredGoFiles")))
+	d := json.NewDecoder(bytes.NewReader(run(t, system, maps.Keys(pure), "list", "-deps",
+		"-json=ImportPath,Standard,Module,Imports,IgnoredGoFiles")))
 	for d.More() {
 		var p dependency
 		if err := d.Decode(&p); err != nil {

@@ -120,7 +120,8 @@ func pages(t *testing.T, tree fs.FS) (all []string) {
 // skipped says of a directory that it has nothing of the repository's documents: what was brought
 // or built, and what tests need.
 func skipped(name string) bool {
-	return strings.HasPrefix(name, ".") || slices.Contains([]string{"testdata", "ariadne-runs", "bin", "node_modules"}, name)
+	return strings.HasPrefix(name, ".") ||
+		slices.Contains([]string{"testdata", "ariadne-runs", "bin", "node_modules"}, name)
 }
 
 // deadLinks are the links of a page that lead to no file and no heading, each with its line.

@@ -203,7 +203,9 @@ var outputOptions = options[Output]{
 			return b
 		},
 		func(o *Output, d *decoder) {
-			o.Notices = readList(d, func() Notice { return Notice{d.int(), Time(d.int64()), d.int(), string(d.text())} })
+			o.Notices = readList(d, func() Notice {
+				return Notice{d.int(), Time(d.int64()), d.int(), string(d.text())}
+			})
 		}},
 	{12, func(o *Output) bool { return o.ReadClock }, nil, func(o *Output, _ *decoder) { o.ReadClock = true }},
 }
@@ -260,7 +262,8 @@ func (draw *Draw) append(b []byte) []byte {
 func (draw *Draw) read(d *decoder) {
 	after := func() []int { return readList(d, d.int) }
 	length := func() time.Duration { return time.Duration(d.int64()) }
-	*draw = Draw{Kinds: readTexts(d), After: readList(d, after), Only: readList(d, func() []string { return readTexts(d) }), Free: readTexts(d), Seed: d.uint64(), From: d.int(),
+	*draw = Draw{Kinds: readTexts(d), After: readList(d, after),
+		Only: readList(d, func() []string { return readTexts(d) }), Free: readTexts(d), Seed: d.uint64(), From: d.int(),
 		Seldom: readList(d, func() []time.Duration { return readList(d, length) })}
 }
 

@@ -16,7 +16,9 @@ var twentyOptions = func() (all options[twenty]) {
 			number = i%(len(twenty{})-byBit) + byBit
 		}
 		all = append(all, option[twenty]{number, func(v *twenty) bool { return v[number] != 0 },
-			func(v *twenty, b []byte) []byte { return appendInt(b, v[number]) }, func(v *twenty, d *decoder) { v[number] = d.int() }})
+			func(v *twenty, b []byte) []byte { return appendInt(b, v[number]) }, func(v *twenty, d *decoder) {
+				v[number] = d.int()
+			}})
 	}
 	slices.SortStableFunc(all, func(a, b option[twenty]) int { return max(a.number, byBit-1) - max(b.number, byBit-1) })
 	return slices.CompactFunc(all, func(a, b option[twenty]) bool { return a.number == b.number })

@@ -107,7 +107,8 @@ func (v Variation) And(c Choice) Variation {
 // Check says what is wrong with the text of a variation.
 func (v Variation) Check() error {
 	for _, c := range v.Choices() {
-		if kind, what, ok := strings.Cut(c.Alternative, ":"); !ok || kind == "" || what == "" || c.Place == "" || Plain(c.Place) != c.Place || Plain(c.Alternative) != c.Alternative {
+		if kind, what, ok := strings.Cut(c.Alternative, ":"); !ok || kind == "" || what == "" || c.Place == "" ||
+			Plain(c.Place) != c.Place || Plain(c.Alternative) != c.Alternative {
 			return fmt.Errorf("bad variation %q: want KIND:WHAT@PLACE, more of them after commas", c.String())
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // What is a variation is the same when it is taken apart and joined, and stands in a line of a
 // trace as one word.
 func FuzzVariation(f *testing.F) {
-	for _, s := range []string{"", "fail:EIO@7/fsync:/node/wal#2", "fail:EIO@1/a#1,fail:ENOSPC@2/b#1", "fail:EIO", "@", ",", "a:b@c d", "a:b@%2", "a:b@%20"} {
+	for _, s := range []string{"", "fail:EIO@7/fsync:/node/wal#2", "fail:EIO@1/a#1,fail:ENOSPC@2/b#1", "fail:EIO", "@",
+		",", "a:b@c d", "a:b@%2", "a:b@%20"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -41,7 +42,8 @@ func FuzzVariation(f *testing.F) {
 // to the same, and names of places tell them apart whatever they are made on.
 func TestCourse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		objects := rapid.SliceOfN(rapid.SampledFrom([]string{"", "/a", "/a b", "/a%20b", "/x,y@z\"", "ä", "%"}), 1, 8).Draw(t, "objects")
+		objects := rapid.SliceOfN(rapid.SampledFrom([]string{"", "/a", "/a b", "/a%20b", "/x,y@z\"", "ä", "%"}), 1,
+			8).Draw(t, "objects")
 		threads := rapid.SliceOfN(rapid.IntRange(1, 2), len(objects), len(objects)).Draw(t, "threads")
 		run := func(in ariadne.Input) (out ariadne.Output) {
 			c := ariadne.NewCourse(&in)
@@ -80,7 +82,8 @@ func TestCourse(t *testing.T) {
 				if out := run(ariadne.Input{Vary: two}); out.Variation() != two || drawn.Variation() != two {
 					t.Fatalf("varied by %q and %q, want %q", out.Variation(), drawn.Variation(), two)
 				}
-				if left := draw(i+1, j+1, 17).Rest(&drawn); len(left[0]) != 1 || len(left[1]) != 1 || left[1][0] != 17-len(drawn.More()) {
+				if left := draw(i+1, j+1, 17).Rest(&drawn); len(left[0]) != 1 || len(left[1]) != 1 ||
+					left[1][0] != 17-len(drawn.More()) {
 					t.Fatalf("of 17 are left %v behind which %d come", left, len(drawn.More()))
 				}
 			}
@@ -128,7 +131,8 @@ func TestDrawOfSeveralKinds(t *testing.T) {
 
 // Where a kind counts only at some calls, others are passed by.
 func TestDrawAtSomeCalls(t *testing.T) {
-	d := &ariadne.Draw{Kinds: []string{"crash", "fail"}, After: [][]int{{2}, {1}}, Only: [][]string{{"fsync", "sync"}, nil}}
+	d := &ariadne.Draw{Kinds: []string{"crash", "fail"}, After: [][]int{{2}, {1}},
+		Only: [][]string{{"fsync", "sync"}, nil}}
 	c := ariadne.NewCourse(&ariadne.Input{Draw: d})
 	var taken []string
 	for _, call := range []string{"write", "fsync", "write", "sync"} {
@@ -137,7 +141,8 @@ func TestDrawAtSomeCalls(t *testing.T) {
 	if want := []string{"fail:EIO", "", "", "crash:1s"}; !slices.Equal(taken, want) {
 		t.Errorf("%q, want %q", taken, want)
 	}
-	for place, want := range map[string]string{"7/fsync:/node/a:b#2": "fsync", "9@7/turn#1": "turn", "7/futex#3": "futex", "": ""} {
+	for place, want := range map[string]string{"7/fsync:/node/a:b#2": "fsync", "9@7/turn#1": "turn",
+		"7/futex#3": "futex", "": ""} {
 		if got := ariadne.CallOf(place); got != want {
 			t.Errorf("%s: %q, want %q", place, got, want)
 		}

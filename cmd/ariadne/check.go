@@ -108,7 +108,8 @@ when every state was explored, or when --at-least says that so many executions a
 	f := cmd.Flags()
 	f.Var(&faults, "faults", "allow so many faults of each kind in an execution, as in `crash:2,cut` (2 crashes, 1 cut), instead of the spec's numbers; none: no faults; none,crash: only crashes (kinds: "+strings.Join(spec.FaultNames(), ", ")+")")
 	f.Var(span{&opts.Time, &lifted.time}, "time", "stop after this `duration` of real time, or none; exact to 2 s or 2 %, besides the time to confirm a violation (default: one minute, without --executions)")
-	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions", "stop after `n` executions, or none")
+	f.Var(count{&opts.Executions, 1, spec.MaxInt, &lifted.executions}, "executions",
+		"stop after `n` executions, or none")
 	f.Var(count{&opts.AtLeast, 1, spec.MaxInt, nil}, "at-least", "`n` executions are enough for the verdict that nothing was found, with or without a fault among them; after fewer the check is inconclusive, unless every state was explored (default: 10, or --executions if that is less, and one of them with a fault if faults are allowed)")
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
 	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look for a smaller execution with the same violation for this duration; 0: do not look, the default with --keep-going")
@@ -154,7 +155,8 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*patterns)(&o.States), "state", "a node's protocol state is what this `regexp` matches in its log lines, or the value of exposed:NAME or exposed:NAME.FIELD; may be repeated")
 	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare them; verify the same share of a script's answers")
 	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G; at least 64M (default: half of the memory of the machine or control group, and no more than is free)")
-	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints", "keep `n` frozen nodes in each executor (default: 1000)")
+	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints",
+		"keep `n` frozen nodes in each executor (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
 	f.BoolVar(&o.Copies, "copies", false, "go back to checkpoints only by copying processes, not by writing the pages that differ (which needs Linux 6.7)")
 	f.Var((*clockProbes)(&o.ProbeClocks), "probe-clocks", "where a node reads the clock when a message arrives, try the message at later times, within delays and max_delay: `all` messages, some, or none (default: some with the strategy default, none with others; all if no word follows)")
@@ -166,7 +168,8 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 // clockProbes is a flag with which messages are tried at other times.
 type clockProbes check.ClockProbes
 
-var clockProbeNames = map[check.ClockProbes]string{check.ProbeAll: "all", check.ProbeSome: "some", check.ProbeNone: "none"}
+var clockProbeNames = map[check.ClockProbes]string{check.ProbeAll: "all", check.ProbeSome: "some",
+	check.ProbeNone: "none"}
 
 func (c *clockProbes) String() string { return clockProbeNames[check.ClockProbes(*c)] }
 func (*clockProbes) Type() string     { return "all" }

@@ -294,7 +294,8 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	}
 	o := crash.Options{
 		Attempts: attempts, Apart: c.apart, Audit: c.audit,
-		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models, Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
+		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models,
+		Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: c.outside, Tell: c.log, Temp: temp, Keep: c.keep,
 	}
 	clear := func() {}

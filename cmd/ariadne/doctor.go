@@ -43,7 +43,8 @@ problem.`,
 					fmt.Fprintf(a.out, "ok       %-18s  %s\n", c.Name, c.Detail)
 					continue
 				}
-				fmt.Fprintf(a.out, "%s  %-18s  %s\n%29s to fix: %s\n", sty.Warn("problem"), c.Name, c.Detail, "", c.Mend)
+				fmt.Fprintf(a.out, "%s  %-18s  %s\n%29s to fix: %s\n", sty.Warn("problem"), c.Name, c.Detail, "",
+					c.Mend)
 			}
 			return nil
 		},

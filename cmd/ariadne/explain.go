@@ -77,7 +77,9 @@ func printExplanation(w io.Writer, sty report.Style, x *explain.Explanation) {
 	printf("%s\n", sty.Head(fmt.Sprintf("%12s %5s   %-*s  %s", "time", "step", placeWidth(x), "node", "what")))
 	for i := range x.Story {
 		m := &x.Story[i]
-		printf("%s\n", sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), m.Place(), textOf(&m.Event))))
+		printf("%s\n",
+			sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), m.Place(),
+				textOf(&m.Event))))
 	}
 	printNeeds(w, sty, x)
 	printLosses(w, sty, x)
@@ -182,12 +184,15 @@ func printNeeds(w io.Writer, sty report.Style, x *explain.Explanation) {
 			others[d.Came] = append(others[d.Came], d.Step)
 			continue
 		}
-		fmt.Fprintf(w, "%s\n", sty.Line(fmt.Sprintf("  without step %d, %s: %s", d.Step, abridge(d.Text, 70), d.Result)))
+		fmt.Fprintf(w, "%s\n",
+			sty.Line(fmt.Sprintf("  without step %d, %s: %s", d.Step, abridge(d.Text, 70), d.Result)))
 	}
 	for _, came := range []record.Came{record.CameSame, record.CameUnknown, "not tried"} {
 		if steps := others[came]; len(steps) > 0 {
-			fmt.Fprintf(w, "  without one of %s that came late (%s): %s\n", plural(len(steps), "other step"), listed(steps),
-				map[record.Came]string{record.CameSame: "same violation", record.CameUnknown: "could not be tried"}[came]+map[bool]string{true: "not tried: the time was up"}[came == "not tried"])
+			fmt.Fprintf(w, "  without one of %s that came late (%s): %s\n", plural(len(steps), "other step"),
+				listed(steps),
+				map[record.Came]string{record.CameSame: "same violation",
+					record.CameUnknown: "could not be tried"}[came]+map[bool]string{true: "not tried: the time was up"}[came == "not tried"])
 		}
 	}
 }
@@ -224,7 +229,9 @@ func printLosses(w io.Writer, sty report.Style, x *explain.Explanation) {
 	}
 	fmt.Fprintf(w, "\n%s\n", sty.Head("What the loss of power took"))
 	for _, l := range x.Losses {
-		fmt.Fprintf(w, "%s\n", sty.Line(fmt.Sprintf("  %s, step %d, %s: %s", l.Node, l.Step, l.File, abridge(strings.Join(l.Operations, ", "), 300))))
+		fmt.Fprintf(w, "%s\n",
+			sty.Line(fmt.Sprintf("  %s, step %d, %s: %s", l.Node, l.Step, l.File,
+				abridge(strings.Join(l.Operations, ", "), 300))))
 	}
 }
 
@@ -249,7 +256,8 @@ func printParting(w io.Writer, sty report.Style, x *explain.Explanation) {
 	const column = 56
 	row := func(left, right string) {
 		left, right = abridge(left, column), abridge(right, column)
-		fmt.Fprintf(w, "%s\n", sty.Line(strings.TrimRight("  "+left+strings.Repeat(" ", column-len([]rune(left)))+" | "+right, " ")))
+		fmt.Fprintf(w, "%s\n",
+			sty.Line(strings.TrimRight("  "+left+strings.Repeat(" ", column-len([]rune(left)))+" | "+right, " ")))
 	}
 	row("here", "there")
 	for i := range max(len(p.Here), len(p.There)) {

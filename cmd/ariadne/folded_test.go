@@ -21,7 +21,8 @@ func TestFolded(t *testing.T) {
 		}
 	}
 	s = strings.Repeat("word ", 1000)
-	if got := folded(s); !strings.HasSuffix(got, " ... (3001 more bytes: message in report.json)") || len(got) > mostShown+200 {
+	if got := folded(s); !strings.HasSuffix(got, " ... (3001 more bytes: message in report.json)") ||
+		len(got) > mostShown+200 {
 		t.Errorf("%d: %q", len(got), got[len(got)-80:])
 	}
 }

@@ -19,8 +19,9 @@ import (
 func TestAnyCommandLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, text := range map[string]string{
-		"empty.yaml": "", "bad.yaml": "nodes: [{comand: x}]\n", "binary": "\x7fELF\x00\xff", "deep.yaml": strings.Repeat("[", 20_000),
-		"cut": "ariadne trace 2\nversion 0\n", "bomb.yaml": "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nnodes: [*b,*b,*b,*b]\n",
+		"empty.yaml": "", "bad.yaml": "nodes: [{comand: x}]\n", "binary": "\x7fELF\x00\xff",
+		"deep.yaml": strings.Repeat("[", 20_000),
+		"cut":       "ariadne trace 2\nversion 0\n", "bomb.yaml": "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a]\nnodes: [*b,*b,*b,*b]\n",
 		"columns.txt": "x  y\n", "self.yaml": "nodes: &a [*a]\n", "merge.yaml": "nodes: [{<<: {command: x}}]\n",
 	} {
 		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
@@ -36,18 +37,24 @@ func TestAnyCommandLine(t *testing.T) {
 			return
 		}
 		commands = append(commands, path)
-		c.Flags().VisitAll(func(f *pflag.Flag) { flags[strings.Join(path, " ")] = append(flags[strings.Join(path, " ")], f) })
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			flags[strings.Join(path, " ")] = append(flags[strings.Join(path, " ")], f)
+		})
 		for _, sub := range c.Commands() {
 			walk(sub, append(slices.Clone(path), sub.Name()))
 		}
 	}
 	walk(root, nil)
 	values := rapid.OneOf(
-		rapid.SampledFrom([]string{"", "0", "1", "-1", "none", "NaN", "Inf", "-0", "1e9", "0x10", "1_000", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-			"18446744073709551616", "1s", "-1s", "0s", "9999999h", "1.5", "2", "4G", "-4G", "99999999999G", "/(/", "/x/", "//", "[", "(", "a=b", "deliver=1", "deliver=", "=", ",", "n1,n2",
-			".", "/", "/dev/null", "/dev/full", "no-such-file", "empty.yaml", "bad.yaml", "binary", "true", "\x00", "\xff", "ä", "--", "-", strings.Repeat("9", 5000)}),
+		rapid.SampledFrom([]string{"", "0", "1", "-1", "none", "NaN", "Inf", "-0", "1e9", "0x10", "1_000",
+			"9223372036854775807", "9223372036854775808", "-9223372036854775808",
+			"18446744073709551616", "1s", "-1s", "0s", "9999999h", "1.5", "2", "4G", "-4G", "99999999999G", "/(/",
+			"/x/", "//", "[", "(", "a=b", "deliver=1", "deliver=", "=", ",", "n1,n2",
+			".", "/", "/dev/null", "/dev/full", "no-such-file", "empty.yaml", "bad.yaml", "binary", "true", "\x00",
+			"\xff", "ä", "--", "-", strings.Repeat("9", 5000)}),
 		rapid.StringMatching(`[ -~]{0,12}`))
-	files := rapid.SampledFrom([]string{"none.yaml", "empty.yaml", "bad.yaml", "binary", "deep.yaml", "cut", "bomb.yaml", "columns.txt", "self.yaml", "merge.yaml", ".", "/dev/null", "\x00"})
+	files := rapid.SampledFrom([]string{"none.yaml", "empty.yaml", "bad.yaml", "binary", "deep.yaml", "cut",
+		"bomb.yaml", "columns.txt", "self.yaml", "merge.yaml", ".", "/dev/null", "\x00"})
 	rapid.Check(t, func(t *rapid.T) {
 		args := slices.Clone(rapid.SampledFrom(commands).Draw(t, "command"))
 		for range rapid.IntRange(0, 3).Draw(t, "flags") {

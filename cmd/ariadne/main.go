@@ -131,7 +131,8 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		a.runCommand(), a.checkCommand(), a.crashCommand(), a.replayCommand(), a.explainCommand(), a.timersCommand(), a.graphCommand(),
+		a.runCommand(), a.checkCommand(), a.crashCommand(), a.replayCommand(), a.explainCommand(), a.timersCommand(),
+		a.graphCommand(),
 		a.debugCommand(), a.coreCommand(), a.gdbCommand(), a.dlvCommand(), a.traceCommand(), a.initCommand(),
 		a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
 	)

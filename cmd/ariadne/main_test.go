@@ -45,7 +45,8 @@ func TestScripts(t *testing.T) {
 			case "root":
 				return os.Getuid() == 0, nil
 			case "others": // root can run Ariadne as an ordinary user
-				return os.Getuid() == 0 && exec.Command("setpriv", "--reuid", "65533", "unshare", "-U", "true").Run() == nil, nil
+				return os.Getuid() == 0 &&
+					exec.Command("setpriv", "--reuid", "65533", "unshare", "-U", "true").Run() == nil, nil
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
@@ -70,7 +71,8 @@ func TestScripts(t *testing.T) {
 			}
 			return err
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines, "waitfor": waitFor, "shows": shows},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"status": status, "jsonlines": jsonLines,
+			"waitfor": waitFor, "shows": shows},
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 // TestMessagesFitTheTerminal: a long message is wrapped between words on a terminal, and stays one
 // line elsewhere. What moves the cursor is not touched.
 func TestMessagesFitTheTerminal(t *testing.T) {
-	long := "ariadne: " + strings.Repeat("the host lets Ariadne start fewer processes than it needs ", 5) + "/a/path/of/which/no/part/is/cut/off\n"
+	long := "ariadne: " + strings.Repeat("the host lets Ariadne start fewer processes than it needs ",
+		5) + "/a/path/of/which/no/part/is/cut/off\n"
 	for _, width := range []int{0, 40, 80, 120} {
 		var b bytes.Buffer
 		m := &messages{&b, report.Style{Width: width}}
@@ -30,13 +31,15 @@ func TestMessagesFitTheTerminal(t *testing.T) {
 				t.Errorf("%d columns: line %d is %q", width, i+1, line)
 			}
 		}
-		if got, want := strings.Fields(b.String()), strings.Fields(long); strings.Join(got, " ") != strings.Join(want, " ") {
+		if got, want := strings.Fields(b.String()),
+			strings.Fields(long); strings.Join(got, " ") != strings.Join(want, " ") {
 			t.Errorf("%d columns: other words: %q", width, got)
 		}
 	}
 	var b bytes.Buffer
 	m := &messages{&b, report.Style{Width: 40}}
-	for _, text := range []string{"\r\x1b[K" + strings.Repeat("so far ", 20), strings.Repeat("no end of line ", 10), "\n", "two\nlines\n"} {
+	for _, text := range []string{"\r\x1b[K" + strings.Repeat("so far ", 20), strings.Repeat("no end of line ", 10),
+		"\n", "two\nlines\n"} {
 		b.Reset()
 		if fmt.Fprint(m, text); b.String() != text {
 			t.Errorf("%q became %q", text, b.String())

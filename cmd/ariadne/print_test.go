@@ -60,12 +60,15 @@ func TestNoProgress(t *testing.T) {
 
 // The report fits a screen, and quietly it is the outcome.
 func TestReportFits(t *testing.T) {
-	r := &record.Report{Command: "check", Notes: []string{"a note"}, Doubts: []string{"a doubt"}, Coverage: &record.Coverage{Strategy: "default"}}
+	r := &record.Report{Command: "check", Notes: []string{"a note"}, Doubts: []string{"a doubt"},
+		Coverage: &record.Coverage{Strategy: "default"}}
 	for _, kind := range []string{"crash", "stop", "power", "cut", "lose", "duplicate", "reset", "refuse", "preempt"} {
 		f := record.Faults{Kind: kind}
 		f.Paths, f.Offered, f.Taken = 1234, 56789, 2345
 		for i := range 9 {
-			f.By = append(f.By, record.Struck{Node: fmt.Sprintf("a-server-with-a-name-%d", i), Phases: [search.NumPhases]int{1, 234567, 34, i}})
+			f.By = append(f.By,
+				record.Struck{Node: fmt.Sprintf("a-server-with-a-name-%d", i),
+					Phases: [search.NumPhases]int{1, 234567, 34, i}})
 		}
 		f.Spared = []string{"n7", "n8"}
 		r.Coverage.Faults = append(r.Coverage.Faults, f)
@@ -129,11 +132,13 @@ func TestJSONPage(t *testing.T) {
 // TestReportHasOneShape: what --json prints as its last object is report.json, without the checksum
 // of the file.
 func TestReportHasOneShape(t *testing.T) {
-	r := &record.Report{Event: "report", Version: record.Version, Command: "check", Name: "x", Outcome: record.Violated, ExitStatus: 1, Executions: 3, RealTime: time.Second,
-		Nodes:      []record.NodeReport{{Name: "n1"}},
-		Refusals:   []record.Refusal{{Node: "n1", Refusal: ariadne.Refusal{Name: "bpf", Count: 2}}},
-		Violations: []record.Violation{{Event: "violation", Violation: ariadne.Violation{Kind: "death", Message: "m"}, NodeName: "n1"}},
-		Coverage:   &record.Coverage{Strategy: "dpor", Faults: []record.Faults{{Kind: "crash", Budget: 1}}}}
+	r := &record.Report{Event: "report", Version: record.Version, Command: "check", Name: "x", Outcome: record.Violated,
+		ExitStatus: 1, Executions: 3, RealTime: time.Second,
+		Nodes:    []record.NodeReport{{Name: "n1"}},
+		Refusals: []record.Refusal{{Node: "n1", Refusal: ariadne.Refusal{Name: "bpf", Count: 2}}},
+		Violations: []record.Violation{{Event: "violation", Violation: ariadne.Violation{Kind: "death", Message: "m"},
+			NodeName: "n1"}},
+		Coverage: &record.Coverage{Strategy: "dpor", Faults: []record.Faults{{Kind: "crash", Budget: 1}}}}
 	kept, err := r.Encode()
 	if err != nil {
 		t.Fatal(err)

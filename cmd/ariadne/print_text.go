@@ -364,7 +364,8 @@ func (p *textPrinter) printTail(dir string) {
 
 // printTimeline prints of a timeline whose whole is in dir.
 func (p *textPrinter) printTimeline(e *report.Excerpt, dir string) {
-	p.printf("%s\n%s\n", p.timeline.Head(), strings.Join(e.Lines(p.timeline, filepath.Join(dir, report.TimelineFile)), "\n"))
+	p.printf("%s\n%s\n", p.timeline.Head(),
+		strings.Join(e.Lines(p.timeline, filepath.Join(dir, report.TimelineFile)), "\n"))
 }
 
 // reportAll prints texts under their common head; only some of them when they are many.
@@ -413,7 +414,8 @@ func (p *textPrinter) reportRefusals(r *record.Report) {
 		if f.Harmless {
 			harm = ", harmless"
 		}
-		p.printf("  %s: %s %s (%s in %s%s)\n", f.Program, f.Name, f.Detail, plural(f.Count, "time"), strings.Join(f.nodes, " "), harm)
+		p.printf("  %s: %s %s (%s in %s%s)\n", f.Program, f.Name, f.Detail, plural(f.Count, "time"),
+			strings.Join(f.nodes, " "), harm)
 	}
 }
 
@@ -447,7 +449,9 @@ func (p *textPrinter) list(head string, parts []string) {
 
 // ends says how many executions ended how, the most frequent first.
 func ends(by map[string]int) []string {
-	most := slices.SortedFunc(maps.Keys(by), func(a, b string) int { return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b)) })
+	most := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b))
+	})
 	var parts []string
 	for _, end := range most {
 		parts = append(parts, fmt.Sprintf("%s %d", end, by[end]))
@@ -460,7 +464,8 @@ func ends(by map[string]int) []string {
 func faultsOf(all []record.Faults) []string {
 	var parts []string
 	for _, f := range all {
-		parts = append(parts, fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
+		parts = append(parts,
+			fmt.Sprintf("%s in %s (possible in %s)", f.Kind, plural(f.Paths, "execution"), plural(f.Offered, "state")))
 	}
 	return parts
 }
@@ -518,9 +523,11 @@ func newest(c *record.Coverage) []string {
 	if c.Kinds.Full {
 		least = "at least "
 	}
-	parts := []string{least + plural(c.Kinds.Seen, "kind") + " of behaviour", fmt.Sprintf("%d of these in the last tenth of the time", c.Kinds.Late)}
+	parts := []string{least + plural(c.Kinds.Seen, "kind") + " of behaviour",
+		fmt.Sprintf("%d of these in the last tenth of the time", c.Kinds.Late)}
 	if c.Disks.Seen > 0 {
-		parts = append(parts, plural(c.Disks.Seen, "disk")+" of stopped machines", fmt.Sprintf("%d of these in the last tenth", c.Disks.Late))
+		parts = append(parts, plural(c.Disks.Seen, "disk")+" of stopped machines",
+			fmt.Sprintf("%d of these in the last tenth", c.Disks.Late))
 	}
 	return parts
 }
@@ -542,7 +549,8 @@ func (p *textPrinter) coverage(c *record.Coverage) {
 		least = "at least " // there was no memory to count more
 	}
 	p.list("  seen       "+least, []string{plural(c.Paths, "path"), plural(c.Traces, "partial-order trace"),
-		plural(c.States, "global state"), fmt.Sprintf("%s (%s)", plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))})
+		plural(c.States, "global state"),
+		fmt.Sprintf("%s (%s)", plural(c.Locals, "local state"), strings.Trim(fmt.Sprint(c.LocalStates), "[]"))})
 	if c.Known+c.Given > 0 {
 		p.printf("  further    %s reached known states, the strategy gave up %d\n", plural(c.Known, "path"), c.Given)
 	}

@@ -72,7 +72,8 @@ critical transition. That is the step after which no walk reaches a live state.`
 
 // critical enters into the report of a replay the critical transition, if it came to a violation
 // that has one.
-func (a *app) critical(ctx context.Context, s *spec.Spec, path string, force bool, o session.Hunt, r *record.Report) error {
+func (a *app) critical(ctx context.Context, s *spec.Spec, path string, force bool, o session.Hunt,
+	r *record.Report) error {
 	if len(r.Violations) == 0 {
 		return nil
 	}

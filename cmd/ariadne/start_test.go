@@ -18,7 +18,8 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 	dir := t.TempDir()
 	linked, plain := filepath.Join(dir, "linked"), filepath.Join(dir, "plain")
-	for _, args := range [][]string{{"build", "-ldflags=-E main.start", "-o", linked, "."}, {"build", "-o", plain, "."}} {
+	for _, args := range [][]string{{"build", "-ldflags=-E main.start", "-o", linked, "."},
+		{"build", "-o", plain, "."}} {
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
@@ -27,11 +28,13 @@ func TestTooLittleMemory(t *testing.T) {
 	if err != nil || !strings.Contains(string(makefile), "build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne") {
 		t.Errorf("make build links something else: %v", err)
 	}
-	const space, data = "ariadne: the limit on address space is too small: ", "ariadne: the limit on data is too small: "
+	const space, data = "ariadne: the limit on address space is too small: ",
+		"ariadne: the limit on data is too small: "
 	for _, c := range []struct {
 		program, limit, want string // want: how its one line begins; "": it works
 	}{
-		{linked, "-v 100000", space}, {linked, "-v 300000", space}, {linked, "-v 2000000", space}, {plain, "-v 2000000", space},
+		{linked, "-v 100000", space}, {linked, "-v 300000", space}, {linked, "-v 2000000", space},
+		{plain, "-v 2000000", space},
 		{linked, "-d 50000", data}, {linked, "-d 200000", data}, {plain, "-d 200000", data},
 		{linked, "-v unlimited", ""}, {linked, "-d 300000", ""}, {linked, "-c 0", ""},
 	} {
@@ -47,7 +50,8 @@ func TestTooLittleMemory(t *testing.T) {
 		last := lines[len(lines)-1] // before it there may be one of a package's that has begun
 		switch {
 		case c.want == "" && (status != 0 || !strings.HasPrefix(out.String(), "ariadne ")):
-			t.Errorf("%s of %s: status %d, %q, %q", c.limit, filepath.Base(c.program), status, out.String(), said.String())
+			t.Errorf("%s of %s: status %d, %q, %q", c.limit, filepath.Base(c.program), status, out.String(),
+				said.String())
 		case c.want != "" && (status != statusUsage || !strings.HasPrefix(last, c.want) || len(lines) > 2):
 			t.Errorf("%s of %s: status %d, %q", c.limit, filepath.Base(c.program), status, said.String())
 		}

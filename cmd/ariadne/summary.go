@@ -167,7 +167,9 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	if c.Exhausted && len(c.ReadClock) > 0 {
 		say("Nodes that read the clock, in steps that were tried at no other times: %s.", strings.Join(c.ReadClock, ", "))
 	}
-	tried := slices.DeleteFunc(slices.Clone(c.TriedClock), func(n string) bool { return slices.Contains(c.ReadClock, n) })
+	tried := slices.DeleteFunc(slices.Clone(c.TriedClock), func(n string) bool {
+		return slices.Contains(c.ReadClock, n)
+	})
 	if c.Exhausted && len(tried) > 0 {
 		say("Nodes that read the clock, in steps that were tried at some other times: %s.", strings.Join(tried, ", "))
 	}

@@ -51,7 +51,8 @@ type callRow struct {
 	Harmless bool   `json:"harmless,omitempty"`
 }
 
-var levelNames = map[sys.Level]string{sys.Full: "full", sys.Partial: "partial", sys.Passed: "passed", sys.Refused: "refused"}
+var levelNames = map[sys.Level]string{sys.Full: "full", sys.Partial: "partial", sys.Passed: "passed",
+	sys.Refused: "refused"}
 
 // callsOf returns the rows of a level, or all.
 func callsOf(level string) ([]callRow, error) {

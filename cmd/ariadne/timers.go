@@ -66,7 +66,9 @@ need debug information. The exit status is 0 also if there are no such times.`,
 func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 	for i := range l.Boundaries {
 		b := &l.Boundaries[i]
-		fmt.Fprintf(w, "%s\n", sty.Head(fmt.Sprintf("%s at %v, %v after the message arrives", b.Node, b.After, time.Duration(b.After-b.Arrives).Round(time.Microsecond))))
+		fmt.Fprintf(w, "%s\n",
+			sty.Head(fmt.Sprintf("%s at %v, %v after the message arrives", b.Node, b.After,
+				time.Duration(b.After-b.Arrives).Round(time.Microsecond))))
 		fmt.Fprintf(w, "%s\n", sty.Line("  message  "+b.Message))
 		if b.Silent {
 			fmt.Fprintf(w, "%s\n\n", sty.Line("  differs  only when the same datagram comes once more"))
@@ -81,7 +83,8 @@ func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 		fmt.Fprintf(w, "%s\n\n", sty.Line("  clock    "+where))
 	}
 	said := fmt.Sprintf("Found %s at which a node decides otherwise: %s, %s, %s tried at %s, in %.1f s.", plural(len(l.Boundaries), "time"),
-		plural(l.Schedules, "schedule"), plural(l.Steps, "step"), plural(l.Probing.Messages, "message"), plural(l.Probing.Tries, "other time"), l.Took.Seconds())
+		plural(l.Schedules, "schedule"), plural(l.Steps, "step"), plural(l.Probing.Messages, "message"),
+		plural(l.Probing.Tries, "other time"), l.Took.Seconds())
 	if len(l.ReadClock) > 0 {
 		said += " Nodes that read the clock, in starts and timers that were tried at no other times: " + strings.Join(l.ReadClock, ", ") + "."
 	}

@@ -75,8 +75,11 @@ func printTraceJSON(w io.Writer, t *trace.Trace) error {
 	h := &t.Header
 	o := traceObject{
 		Name: h.Name, Version: h.Version, Spec: h.Spec, SpecDigest: fmt.Sprintf("%x", h.SpecDigest[:]),
-		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency, ClockError: h.ClockError,
-		Delays: h.Delays, End: t.End, Programs: append([]trace.Program{}, h.Programs...), Steps: []report.TraceStep{}, Violation: t.Violation,
+		Seed: h.Seed, Execution: h.Execution, Date: h.Date.Format(time.RFC3339), Latency: h.Latency,
+		ClockError: h.ClockError,
+		Delays:     h.Delays, End: t.End, Programs: append([]trace.Program{}, h.Programs...),
+		Steps:     []report.TraceStep{},
+		Violation: t.Violation,
 	}
 	for _, s := range t.Steps {
 		o.Steps = append(o.Steps, report.NewTraceStep(s))
@@ -106,7 +109,8 @@ func showTrace(w io.Writer, path string, t *trace.Trace, steps bool) error {
 }
 
 func writeSteps(w io.Writer, t *trace.Trace, sty report.Style) {
-	fmt.Fprintln(w, sty.Head(fmt.Sprintf("%12s %5s %8s %8s %5s  %s", "time", "step", "digest", "calls", "sent", "action")))
+	fmt.Fprintln(w,
+		sty.Head(fmt.Sprintf("%12s %5s %8s %8s %5s  %s", "time", "step", "digest", "calls", "sent", "action")))
 	for _, s := range t.Steps {
 		fmt.Fprintf(w, "%12s %5d %08x %8d %5d  %s\n", s.At, s.Index, s.Digest>>32, s.Calls, s.Messages, s.Action)
 	}

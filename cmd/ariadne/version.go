@@ -17,7 +17,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Short: "Print Ariadne's version",
 		Args:  cobra.NoArgs,
 		Run: func(*cobra.Command, []string) {
-			fmt.Fprintf(a.out, "ariadne %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			fmt.Fprintf(a.out, "ariadne %s%s %s %s/%s\n", version, revision(), runtime.Version(), runtime.GOOS,
+				runtime.GOARCH)
 		},
 	}
 }

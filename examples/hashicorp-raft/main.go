@@ -94,7 +94,8 @@ func serve(id, timeout string) error {
 	store, snapshots := raft.NewInmemStore(), raft.NewInmemSnapshotStore()
 	var members raft.Configuration
 	for _, n := range nodes {
-		members.Servers = append(members.Servers, raft.Server{ID: raft.ServerID(n), Address: raft.ServerAddress(n + raftPort)})
+		members.Servers = append(members.Servers,
+			raft.Server{ID: raft.ServerID(n), Address: raft.ServerAddress(n + raftPort)})
 	}
 	if err := raft.BootstrapCluster(config, store, store, snapshots, transport, members); err != nil {
 		return err

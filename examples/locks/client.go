@@ -71,7 +71,8 @@ func call(conn net.PacketConn, server net.Addr, kind string, m *message, start, 
 	send(conn, server, *m)
 	for {
 		a, _, ok := receive(conn, until)
-		if ok && a.Request == m.Request && (kind == "acquire" && a.Kind == "granted" || kind == "release" && a.Kind == "released") {
+		if ok && a.Request == m.Request &&
+			(kind == "acquire" && a.Kind == "granted" || kind == "release" && a.Kind == "released") {
 			m.Sent = a.Sent
 			return true
 		}

@@ -54,7 +54,8 @@ func serve(group []string, id int, path, bug string) error {
 	if err != nil {
 		return err
 	}
-	r := &replica{endpoint: e, disk: d, group: group, id: id, bug: bug, start: time.Now(), state: "nothing", lease: leaseTime}
+	r := &replica{endpoint: e, disk: d, group: group, id: id, bug: bug, start: time.Now(), state: "nothing",
+		lease: leaseTime}
 	r.become(stable)
 	// Not all tick at once.
 	for next := r.start.Add(rand.N(tickTime)); ; {
@@ -136,7 +137,8 @@ func (r *replica) hear(m message) {
 	case "accept", "alive":
 		r.follow(m)
 	case "accepted":
-		if acks, ok := r.accepted[m.Decree]; ok && r.state == primary && m.Ballot == r.ballot && !slices.Contains(acks, m.From) {
+		if acks, ok := r.accepted[m.Decree]; ok && r.state == primary && m.Ballot == r.ballot &&
+			!slices.Contains(acks, m.From) {
 			r.accepted[m.Decree] = append(acks, m.From)
 			r.commit()
 		}
@@ -264,7 +266,9 @@ func (r *replica) open(decree int, value string) {
 func (r *replica) propose(decree int) {
 	for _, peer := range r.group {
 		if !slices.Contains(r.accepted[decree], peer) {
-			r.send(peer, message{Kind: "accept", Ballot: r.ballot, Decree: decree, Value: r.log[decree-1].Value, Committed: r.committed})
+			r.send(peer,
+				message{Kind: "accept", Ballot: r.ballot, Decree: decree, Value: r.log[decree-1].Value,
+					Committed: r.committed})
 		}
 	}
 }

@@ -154,7 +154,8 @@ func (r *replica) prepare(serial int) {
 	e := r.log[serial-1]
 	for _, s := range r.config.Secondaries {
 		if !slices.Contains(r.prepared[serial], s) {
-			r.send(s, message{Kind: "prepare", Config: r.config, Serial: serial, Update: e.update, Committed: r.committed})
+			r.send(s,
+				message{Kind: "prepare", Config: r.config, Serial: serial, Update: e.update, Committed: r.committed})
 		}
 	}
 }
@@ -174,7 +175,8 @@ func (r *replica) hear(m message) {
 			r.judge()
 		}
 	case "prepared":
-		if acks, listed := r.prepared[m.Serial]; listed && m.Config.Version == r.config.Version && !slices.Contains(acks, m.From) {
+		if acks, listed := r.prepared[m.Serial]; listed && m.Config.Version == r.config.Version &&
+			!slices.Contains(acks, m.From) {
 			r.prepared[m.Serial] = append(acks, m.From)
 			r.commit()
 		}

@@ -84,7 +84,8 @@ func (s *server) startRaft(id string, peers []string, dir string) error {
 	if !old {
 		var members raft.Configuration
 		for _, p := range peers {
-			members.Servers = append(members.Servers, raft.Server{ID: raft.ServerID(p), Address: raft.ServerAddress(p + raftPort)})
+			members.Servers = append(members.Servers,
+				raft.Server{ID: raft.ServerID(p), Address: raft.ServerAddress(p + raftPort)})
 		}
 		if err := raft.BootstrapCluster(config, log, votes, snapshots, transport, members); err != nil {
 			return err

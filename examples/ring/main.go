@@ -67,7 +67,8 @@ func main() {
 	if err != nil {
 		fail(err)
 	}
-	n := &node{conn: conn, me: ref{*name, *id}, bootstrap: *bootstrap, file: *file, bug: *bug, peers: map[string]net.Addr{}}
+	n := &node{conn: conn, me: ref{*name, *id}, bootstrap: *bootstrap, file: *file, bug: *bug,
+		peers: map[string]net.Addr{}}
 	n.run(*wait)
 }
 

@@ -17,13 +17,16 @@ import (
 // not known. The first state is a string.
 func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.Property, error) {
 	fail := func(text string) error {
-		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, c.Line), Text: fmt.Sprintf("property %q: %s", c.Name, text)}
+		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, c.Line),
+			Text: fmt.Sprintf("property %q: %s", c.Name, text)}
 	}
 	data := history.Named(c.Of)
 	if data == nil {
 		fn, ok := known[c.Of].(*starlark.Function)
 		if !ok {
-			return history.Property{}, fail(fmt.Sprintf("%q is neither one of %s nor a function of definitions", c.Of, strings.Join(history.Names(), ", ")))
+			return history.Property{},
+				fail(fmt.Sprintf("%q is neither one of %s nor a function of definitions", c.Of,
+					strings.Join(history.Names(), ", ")))
 		}
 		if fn.NumParams() != 4 || fn.HasVarargs() || fn.HasKwargs() {
 			return history.Property{}, fail(fmt.Sprintf("%s must have the parameters state, op, value, result", c.Of))
@@ -41,7 +44,8 @@ func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.
 
 // model is a step of data by a function, that hold first at first. Goroutines may call it at the
 // same time. What is wrong with the function is in p.wrong then.
-func (p *Properties) model(fn *starlark.Function, first starlark.String, fail func(text string) error) func(state, op, value, result string, pending bool) (next string, ok bool) {
+func (p *Properties) model(fn *starlark.Function, first starlark.String, fail func(text string) error) func(state, op,
+	value, result string, pending bool) (next string, ok bool) {
 	var states sync.Map // by their texts
 	states.Store(first.String(), first)
 	return func(state, op, value, result string, pending bool) (next string, ok bool) {
@@ -51,7 +55,8 @@ func (p *Properties) model(fn *starlark.Function, first starlark.String, fail fu
 			came = starlark.None
 		}
 		thread := script.NewThread(p.Definitions, nil)
-		to, err := starlark.Call(thread, fn, starlark.Tuple{from.(starlark.Value), starlark.String(op), starlark.String(value), came}, nil)
+		to, err := starlark.Call(thread, fn,
+			starlark.Tuple{from.(starlark.Value), starlark.String(op), starlark.String(value), came}, nil)
 		if err != nil {
 			at := script.Located(p.Definitions, err)
 			err := fail(at.Text)

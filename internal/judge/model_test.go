@@ -37,9 +37,11 @@ func judged(t *testing.T, c history.Claim, lines ...string) (verdict string, err
 	if err := os.WriteFile(path, []byte(models), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	h := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>push|pop|x) (?P<key>\w+) ?(?P<value>.*)`), OK: regexp.MustCompile(`^ok ?(?P<value>.*)`)}
+	h := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>push|pop|x) (?P<key>\w+) ?(?P<value>.*)`),
+		OK: regexp.MustCompile(`^ok ?(?P<value>.*)`)}
 	c.Name, c.Line = "p", 7
-	p, err := NewProperties(Config{Path: "spec.yaml", Definitions: path, History: h, Histories: []history.Claim{c}, Nodes: []string{"a", "b"}})
+	p, err := NewProperties(Config{Path: "spec.yaml", Definitions: path, History: h, Histories: []history.Claim{c},
+		Nodes: []string{"a", "b"}})
 	if err != nil {
 		return "", err
 	}
@@ -62,26 +64,31 @@ func TestModels(t *testing.T) {
 		fails string // of the error
 	}{
 		{"stack", "a push s 1;a ok;b push s 2;b ok;a pop s;a ok 2;a pop s;a ok 1;a pop s;a ok", "", ""},
-		{"stack", "a push s 1;a ok;b push s 2;b ok;a pop s;a ok 1", "no order of the 3 operations on s explains them", ""},
+		{"stack", "a push s 1;a ok;b push s 2;b ok;a pop s;a ok 1", "no order of the 3 operations on s explains them",
+			""},
 		{"stack", "a push s 1;a ok;b pop s;a pop s;a ok", "", ""}, // the other one has it
 		{"pairs", "a x k 1;a ok;a x k 2;a ok", "", ""},
 		{"fails", "a x k 1;a ok", "", "spec.yaml:7: property \"p\": unknown binary op: string + int"},
 		{"nothing", "", "", `"nothing" is neither one of register, counter, set, list, queue, bank nor a function of definitions`},
 		{"short", "", "", "short must have the parameters state, op, value, result"},
 	} {
-		verdict, err := judged(t, history.Claim{Of: c.of}, strings.FieldsFunc(c.lines, func(r rune) bool { return r == ';' })...)
+		verdict, err := judged(t, history.Claim{Of: c.of},
+			strings.FieldsFunc(c.lines, func(r rune) bool { return r == ';' })...)
 		text := ""
 		if err != nil {
 			text = err.Error()
 		}
-		if !strings.Contains(verdict, c.want) || c.want == "" && verdict != "" || !strings.Contains(text, c.fails) || c.fails == "" && text != "" {
+		if !strings.Contains(verdict, c.want) || c.want == "" && verdict != "" || !strings.Contains(text, c.fails) ||
+			c.fails == "" && text != "" {
 			t.Errorf("%s: %s: %q, %q; want %q, %q", c.of, c.lines, verdict, text, c.want, c.fails)
 		}
 	}
-	if verdict, err := judged(t, history.Claim{Of: "stack", Initial: "7", Level: history.Sequential}, "a pop s", "a ok 7"); verdict != "" || err != nil {
+	if verdict, err := judged(t, history.Claim{Of: "stack", Initial: "7", Level: history.Sequential}, "a pop s",
+		"a ok 7"); verdict != "" || err != nil {
 		t.Error(verdict, err)
 	}
-	if _, err := judged(t, history.Claim{Of: "bank", Initial: "7"}); err == nil || !strings.Contains(err.Error(), `initial: balances "7": write them as in`) {
+	if _, err := judged(t, history.Claim{Of: "bank", Initial: "7"}); err == nil ||
+		!strings.Contains(err.Error(), `initial: balances "7": write them as in`) {
 		t.Error(err)
 	}
 }

@@ -60,7 +60,9 @@ var own = map[string]ownName{
 		},
 		say: func(p *Properties, s *expose.Snapshot) (all []string) {
 			for _, o := range expose.PendingOf(p.operations(s.Past)) {
-				all = append(all, strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s", clientName(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
+				all = append(all,
+					strings.Join(strings.Fields(fmt.Sprintf("%s waits since it began %s %s %s",
+						clientName(p.Nodes[o.Node], o.Client), o.Op, o.Key, o.Value)), " "))
 			}
 			return all
 		},
@@ -88,7 +90,8 @@ var own = map[string]ownName{
 // pendingTuple is an operation that is under way, as properties see it.
 func pendingTuple(o expose.Pending) expose.Tuple {
 	return expose.Tuple{Name: "pending", Key: o.Client,
-		Fields: []string{"client", "op", "key", "value", "n"}, Values: []string{o.Client, o.Op, o.Key, o.Value, strconv.Itoa(o.N)}}
+		Fields: []string{"client", "op", "key", "value", "n"},
+		Values: []string{o.Client, o.Op, o.Key, o.Value, strconv.Itoa(o.N)}}
 }
 
 // clientName names a client of a node.
@@ -100,7 +103,9 @@ func clientName(node, client string) string {
 }
 
 func ownNames() []string {
-	return slices.DeleteFunc(slices.Clone(property.OwnNames), func(name string) bool { return name == "nodes" || name == earlier })
+	return slices.DeleteFunc(slices.Clone(property.OwnNames), func(name string) bool {
+		return name == "nodes" || name == earlier
+	})
 }
 
 // up are the names of the nodes whose programs may run.
@@ -148,7 +153,9 @@ type snapshot struct {
 func (s *snapshot) String() string { return s.j.texts(s.q, s.of) }
 func (*snapshot) Type() string     { return "snapshot" }
 func (s *snapshot) AttrNames() []string {
-	return slices.DeleteFunc(slices.Sorted(slices.Values(s.q.params)), func(name string) bool { return name == earlier })
+	return slices.DeleteFunc(slices.Sorted(slices.Values(s.q.params)), func(name string) bool {
+		return name == earlier
+	})
 }
 func (s *snapshot) Attr(name string) (starlark.Value, error) {
 	if name == earlier || !slices.Contains(s.q.params, name) {
@@ -159,7 +166,8 @@ func (s *snapshot) Attr(name string) (starlark.Value, error) {
 
 // rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it
 // was.
-func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var list, before *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &list, &before); err != nil {
 		return nil, err
@@ -169,7 +177,9 @@ func rising(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs
 	for i := range before.Len() {
 		s, ok := before.Index(i).(*snapshot)
 		if !ok {
-			return nil, fmt.Errorf("%s: its second argument must be earlier, not a list of %s", b.Name(), before.Index(i).Type())
+			return nil,
+				fmt.Errorf("%s: its second argument must be earlier, not a list of %s", b.Name(),
+					before.Index(i).Type())
 		}
 		if list.Len() == 0 {
 			break

@@ -53,7 +53,9 @@ type noted struct {
 // these read makes no two events dependent. What is noted is noted in both.
 func (p *Properties) Searched() (*Properties, error) {
 	c := p.Config
-	c.Predicates = slices.DeleteFunc(slices.Clone(c.Predicates), func(q property.Predicate) bool { return q.Number != nil && !q.Number.Bounded() })
+	c.Predicates = slices.DeleteFunc(slices.Clone(c.Predicates), func(q property.Predicate) bool {
+		return q.Number != nil && !q.Number.Bounded()
+	})
 	if len(c.Predicates) == len(p.Config.Predicates) {
 		return p, nil
 	}
@@ -132,7 +134,8 @@ type Config struct {
 func NewProperties(c Config) (*Properties, error) {
 	p := &Properties{Config: c, reads: map[string]bool{}, noted: &noted{}}
 	known := maps.Clone(script.Predeclared)
-	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree), starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
+	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree),
+		starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
 	known["decided"] = starlark.NewBuiltin("decided", decided)
 	if c.Definitions != "" {
 		src, err := readfile.AtMost(c.Definitions, readfile.Spec)
@@ -160,7 +163,8 @@ func NewProperties(c Config) (*Properties, error) {
 	for _, q := range c.Goals {
 		var g goal
 		var err error
-		if g.expr, err = p.compile(property.Predicate{Name: q.Name, Expr: q.Expr, Line: q.Line}, known); err == nil && q.When != "" {
+		if g.expr, err = p.compile(property.Predicate{Name: q.Name, Expr: q.Expr, Line: q.Line}, known); err == nil &&
+			q.When != "" {
 			g.when, err = p.compile(property.Predicate{Name: q.Name, Expr: q.When, Line: q.Line}, known)
 		}
 		if err != nil {
@@ -182,7 +186,8 @@ func NewProperties(c Config) (*Properties, error) {
 func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c compiled, err error) {
 	c.Predicate = q
 	fail := func(text string) error {
-		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, q.Line), Text: fmt.Sprintf("property %q: %s", q.Name, text)}
+		return &script.Error{Pos: fmt.Sprintf("%s:%d", p.Path, q.Line),
+			Text: fmt.Sprintf("property %q: %s", q.Name, text)}
 	}
 	expr, err := script.ParseExpr(p.Path, q.Expr)
 	if err != nil {
@@ -272,7 +277,8 @@ func (p *Properties) NewJudge(share float64) *Judge {
 	if p == nil || len(p.list)+len(p.past)+len(p.goals) == 0 {
 		return nil
 	}
-	return &Judge{Properties: p, thread: script.NewThread("properties", nil), runner: p.stages.NewRunner(share), known: [2]map[hash.Hash]string{{}, {}}, aims: map[hash.Hash]aims{}, past: map[hash.Hash]string{}}
+	return &Judge{Properties: p, thread: script.NewThread("properties", nil), runner: p.stages.NewRunner(share),
+		known: [2]map[hash.Hash]string{{}, {}}, aims: map[hash.Hash]aims{}, past: map[hash.Hash]string{}}
 }
 
 // Find implements space.Properties.
@@ -284,7 +290,8 @@ func (p *Properties) Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.O
 	}
 	return expose.Found{
 		Changes: slices.DeleteFunc(p.Sources.Changes(id, out), func(c expose.Change) bool {
-			if !p.reads[c.Name] && !slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == c.Name }) {
+			if !p.reads[c.Name] &&
+				!slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == c.Name }) {
 				p.strays.Store(c.Name, true)
 			}
 			return !p.reads[c.Name]
@@ -430,7 +437,8 @@ func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict
 	}
 	if err != nil {
 		at := script.Located(q.fn.Position().Filename(), err)
-		j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line), Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+		j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line),
+			Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
 	}
 }
 
@@ -493,7 +501,8 @@ func (j *Judge) judgePast(past *expose.Past) string {
 			j.err = *j.wrong.Load()
 			return ""
 		case err != nil:
-			j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line), Text: fmt.Sprintf("property %q: %s", l.Name, err)}
+			j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", j.Path, l.Line),
+				Text: fmt.Sprintf("property %q: %s", l.Name, err)}
 			return ""
 		case why != "":
 			verdict = l.Name + ": " + why
@@ -610,7 +619,8 @@ func few(texts []string) string {
 }
 
 // agree(tuples): those with the same key have the same values.
-func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
 		return nil, err
@@ -627,7 +637,8 @@ func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs 
 }
 
 // decided(tuples): those with the same values, but for the last, have the same last one.
-func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
 		return nil, err
@@ -646,7 +657,8 @@ func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwarg
 }
 
 // one(tuples, field): of those with the same field, or of all, all are of one node.
-func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args[:min(len(args), 1)], kwargs, 1, &list); err != nil {
 		return nil, err

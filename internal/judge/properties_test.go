@@ -47,9 +47,11 @@ func TestJudge(t *testing.T) {
 		{property.Always, "len(up) == 3 and nodes[0] == 'n1'", [3]string{}, expose.Between, true},
 		{property.Always, "len(up) == 3", [3]string{"", "down", ""}, expose.Between, false},
 		{property.Always, `[(t.node, t.key, t.value, t.values, int(t.term)) for t in leader] == [("n2", "", "7", ("7",), 7)]`, [3]string{"", "leads 7", ""}, expose.Between, true},
-		{property.Always, `all([t.key == "a" and t.value == "x y" for t in value])`, [3]string{"a=x y"}, expose.Between, true},
+		{property.Always, `all([t.key == "a" and t.value == "x y" for t in value])`, [3]string{"a=x y"}, expose.Between,
+			true},
 	} {
-		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Form: c.form, Expr: c.expr, Line: 3}}, Nodes: nodes})
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources,
+			Predicates: []property.Predicate{{Name: "p", Form: c.form, Expr: c.expr, Line: 3}}, Nodes: nodes})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +62,8 @@ func TestJudge(t *testing.T) {
 			if up && line != "" {
 				out.Logs = []ariadne.LogLine{{Stream: 1, Text: line}}
 			}
-			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Find(ariadne.NodeID(i), nil, &out).Changes)), append(s.Up, up)
+			s.Sets, s.Up = append(s.Sets, (*expose.Set)(nil).After(j.Find(ariadne.NodeID(i), nil, &out).Changes)),
+				append(s.Up, up)
 		}
 		for range 2 { // the second answer is remembered
 			if got := j.Judge(&s, c.at); (got == "") != c.holds || j.Err() != nil {
@@ -119,7 +122,8 @@ func TestWindow(t *testing.T) {
 		broken string
 	}{
 		{"rising(index, earlier)", 1, []string{"a=1", "b=0", "a=2", "other", "a=10"}, ""},
-		{"rising(index, earlier)", 1, []string{"a=2", "other", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2)"},
+		{"rising(index, earlier)", 1, []string{"a=2", "other", "a=1"},
+			"p: n1 index(log=a, 1); before that n1 index(log=a, 2)"},
 		// it exposes nothing meanwhile
 		{"rising(index, earlier)", 1, []string{"a=2", "crash", "a=1"}, ""},
 		{"rising(kept, earlier)", 1, []string{"kept 2", "crash", "kept 1"}, "p: n1 kept(1); before that n1 kept(2)"},
@@ -127,7 +131,9 @@ func TestWindow(t *testing.T) {
 		{"not index or not earlier or index[0].value != earlier[0].index[0].value if earlier and earlier[0].index else True", 2, []string{"a=1", "a=2", "a=1"}, "p: n1 index(log=a, 1); before that n1 index(log=a, 2); before that n1 index(log=a, 1)"},
 		{"len(index) >= 0 and len(earlier) < 3", 2, []string{"a=1", "a=2", "a=3", "a=4"}, ""},
 	} {
-		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: c.expr, Window: c.window, Line: 3}}, Nodes: []string{"n1"}})
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources,
+			Predicates: []property.Predicate{{Name: "p", Expr: c.expr, Window: c.window, Line: 3}},
+			Nodes:      []string{"n1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +141,8 @@ func TestWindow(t *testing.T) {
 		for _, line := range c.lines {
 			next := &expose.Snapshot{Sets: []*expose.Set{s.Sets[0].Staying()}, Up: s.Up}
 			if line != "crash" {
-				next.Sets[0] = s.Sets[0].After(j.Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Text: line}}}).Changes)
+				next.Sets[0] = s.Sets[0].After(j.Find(0, nil,
+					&ariadne.Output{Logs: []ariadne.LogLine{{Text: line}}}).Changes)
 			}
 			next.Earlier = s.Earlier.Then(p.Windows(), s, next)
 			if s = next; broken == "" {
@@ -150,7 +157,8 @@ func TestWindow(t *testing.T) {
 
 // TestPending: what clients wait for.
 func TestPending(t *testing.T) {
-	history := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>read|write) (?P<key>\w+) ?(?P<value>\w*)`), OK: regexp.MustCompile(`^ok`), Fail: regexp.MustCompile(`^fail`)}
+	history := &expose.History{Invoke: regexp.MustCompile(`^(?P<op>read|write) (?P<key>\w+) ?(?P<value>\w*)`),
+		OK: regexp.MustCompile(`^ok`), Fail: regexp.MustCompile(`^fail`)}
 	for _, c := range []struct {
 		// "0 read x"; "0 down" and "0 ends": nothing more comes of the node's programs
 		lines []string
@@ -165,7 +173,10 @@ func TestPending(t *testing.T) {
 		{[]string{"0 read x", "0 ends", "0 read y"}, `[("n1", "read", "y", "", "2")]`},
 		{[]string{"0 down", "0 read y"}, `[("n1", "read", "y", "", "1")]`},
 	} {
-		p, err := NewProperties(Config{Path: "x.yaml", History: history, Predicates: []property.Predicate{{Name: "p", Expr: `[(o.node, o.op, o.key, o.value, o.n) for o in pending] == ` + c.want, Line: 3}}, Nodes: []string{"n1", "n2"}})
+		p, err := NewProperties(Config{Path: "x.yaml", History: history,
+			Predicates: []property.Predicate{{Name: "p",
+				Expr: `[(o.node, o.op, o.key, o.value, o.n) for o in pending] == ` + c.want, Line: 3}},
+			Nodes: []string{"n1", "n2"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +197,8 @@ func TestPending(t *testing.T) {
 			t.Errorf("%q: %s, %v", c.lines, got, j.Err())
 		}
 	}
-	if _, err := NewProperties(Config{Path: "x.yaml", Predicates: []property.Predicate{{Name: "p", Expr: "not pending", Line: 3}}}); err == nil {
+	if _, err := NewProperties(Config{Path: "x.yaml",
+		Predicates: []property.Predicate{{Name: "p", Expr: "not pending", Line: 3}}}); err == nil {
 		t.Error("without a history")
 	}
 }
@@ -212,12 +224,14 @@ func TestWorld(t *testing.T) {
 		`clocks["n1"] == 2.0 and len(up) == 2`:      true,
 		`len([m for m in messages if m.size]) == 0`: false,
 	} {
-		p, err := NewProperties(Config{Path: "x.yaml", Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1", "n2"}})
+		p, err := NewProperties(Config{Path: "x.yaml",
+			Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1", "n2"}})
 		if err != nil {
 			t.Fatal(err)
 		}
 		j := p.NewJudge(1)
-		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: still{}}, expose.Between)
+		got := j.Judge(&expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}, World: still{}},
+			expose.Between)
 		if (got == "") != holds || j.Err() != nil || !p.Sees().World {
 			t.Errorf("%s: %q, %v", expr, got, j.Err())
 		}
@@ -253,10 +267,12 @@ func TestBadProperties(t *testing.T) {
 		"[x for x in leader].y()":  `x.yaml:3: property "p": list has no .y field or method (of n1 leader(2))`,
 		"leader and 'a' * 1 << 99": `x.yaml:3: property "p": unknown binary op: string << int (of n1 leader(2))`,
 	} {
-		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources, Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1"}})
+		p, err := NewProperties(Config{Path: "x.yaml", Sources: sources,
+			Predicates: []property.Predicate{{Name: "p", Expr: expr, Line: 3}}, Nodes: []string{"n1"}})
 		if err == nil {
 			j := p.NewJudge(1)
-			set := (*expose.Set)(nil).After(j.Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
+			set := (*expose.Set)(nil).After(j.Find(0, nil,
+				&ariadne.Output{Logs: []ariadne.LogLine{{Text: "leads 2"}}}).Changes)
 			if got := j.Judge(&expose.Snapshot{Sets: []*expose.Set{set}, Up: []bool{true}}, expose.Between); got != "" {
 				t.Errorf("%s: %s", expr, got)
 			}

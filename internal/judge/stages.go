@@ -35,9 +35,12 @@ func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
 			fn, ok := defined[name].(*starlark.Function)
 			switch {
 			case !ok:
-				return nil, wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("definitions have no function %s", name)})
+				return nil,
+					wrong(p.Path, &stage.Bad{Stage: t, Text: fmt.Sprintf("definitions have no function %s", name)})
 			case fn.NumParams() != params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
-				return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s must have the parameters %s", t.Name, name, what)}
+				return nil,
+					&script.Error{Pos: fn.Position().String(),
+						Text: fmt.Sprintf("stage %q: %s must have the parameters %s", t.Name, name, what)}
 			}
 			return fn, nil
 		}
@@ -95,7 +98,9 @@ func (c *stageCalls) Execute(i int, of [][]*stage.Tuple) ([]*stage.Tuple, error)
 
 // Change implements stage.Calls.
 func (c *stageCalls) Change(i int, before []*stage.Tuple, added, removed [][]*stage.Tuple) ([]*stage.Tuple, error) {
-	return c.callFunction(i, c.diffs[i], starlark.Tuple{script.Tuples(before), &byName{names: c.Graph.Stages[i].Of, lists: added}, &byName{names: c.Graph.Stages[i].Of, lists: removed}})
+	return c.callFunction(i, c.diffs[i],
+		starlark.Tuple{script.Tuples(before), &byName{names: c.Graph.Stages[i].Of, lists: added},
+			&byName{names: c.Graph.Stages[i].Of, lists: removed}})
 }
 
 func (c *stageCalls) callFunction(i int, fn *starlark.Function, args starlark.Tuple) ([]*stage.Tuple, error) {
@@ -103,11 +108,14 @@ func (c *stageCalls) callFunction(i int, fn *starlark.Function, args starlark.Tu
 	v, err := script.Call(c.thread, fn, args)
 	if err != nil {
 		at := script.Located(fn.Position().Filename(), err)
-		return nil, &script.Error{Pos: at.Pos, Text: fmt.Sprintf("stage %q: %s", s.Name, at.Text), Backtrace: at.Backtrace}
+		return nil,
+			&script.Error{Pos: at.Pos, Text: fmt.Sprintf("stage %q: %s", s.Name, at.Text), Backtrace: at.Backtrace}
 	}
 	all, err := tuplesOf(v)
 	if err != nil {
-		return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("stage %q: %s returned %s", s.Name, fn.Name(), err)}
+		return nil,
+			&script.Error{Pos: fn.Position().String(),
+				Text: fmt.Sprintf("stage %q: %s returned %s", s.Name, fn.Name(), err)}
 	}
 	return all, nil
 }

@@ -40,10 +40,15 @@ var summing = []struct {
 }{
 	{"expression", "sum(value) >= 0", nil},
 	{"execute", "int(all[0].sum) >= 0", []stage.Stage{{Name: "all", Of: []string{"value"}, Execute: "total"}}},
-	{"change", "int(all[0].sum) >= 0", []stage.Stage{{Name: "all", Of: []string{"value"}, Execute: "total", Change: "total_by"}}},
-	{"keys", "int(all[0].sum) >= 0", []stage.Stage{{Name: "parts", Of: []string{"value"}, Key: []string{"node"}, Execute: "total"}, {Name: "all", Of: []string{"parts"}, Execute: "total"}}},
-	{"keys-change", "int(all[0].sum) >= 0", []stage.Stage{{Name: "parts", Of: []string{"value"}, Key: []string{"node"}, Execute: "total", Change: "total_by"},
-		{Name: "all", Of: []string{"parts"}, Execute: "total", Change: "all_by"}}},
+	{"change", "int(all[0].sum) >= 0",
+		[]stage.Stage{{Name: "all", Of: []string{"value"}, Execute: "total", Change: "total_by"}}},
+	{"keys", "int(all[0].sum) >= 0",
+		[]stage.Stage{{Name: "parts", Of: []string{"value"}, Key: []string{"node"}, Execute: "total"},
+			{Name: "all", Of: []string{"parts"}, Execute: "total"}}},
+	{"keys-change", "int(all[0].sum) >= 0",
+		[]stage.Stage{{Name: "parts", Of: []string{"value"}, Key: []string{"node"}, Execute: "total",
+			Change: "total_by"},
+			{Name: "all", Of: []string{"parts"}, Execute: "total", Change: "all_by"}}},
 }
 
 // summed returns who judges that the sum is at least 0, of some nodes' values.
@@ -75,8 +80,10 @@ func TestWaysAgree(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "sets") {
 			set := (*expose.Set)(nil)
 			for range rapid.IntRange(0, 6).Draw(t, "values") {
-				line := fmt.Sprintf("k%d=%d", rapid.IntRange(0, 3).Draw(t, "key"), rapid.IntRange(-3, 3).Draw(t, "value"))
-				set = set.After(judges[0].Find(0, nil, &ariadne.Output{Logs: []ariadne.LogLine{{Stream: 1, Text: line}}}).Changes)
+				line := fmt.Sprintf("k%d=%d", rapid.IntRange(0, 3).Draw(t, "key"),
+					rapid.IntRange(-3, 3).Draw(t, "value"))
+				set = set.After(judges[0].Find(0, nil,
+					&ariadne.Output{Logs: []ariadne.LogLine{{Stream: 1, Text: line}}}).Changes)
 			}
 			sets = append(sets, set)
 		}
@@ -113,7 +120,8 @@ func BenchmarkStages(b *testing.B) {
 	}
 	for way, w := range summing {
 		b.Run(w.name, func(b *testing.B) {
-			j, s := summed(b, b.TempDir(), way, nodes, stage.Share), expose.Snapshot{Sets: make([]*expose.Set, 8), Up: make([]bool, 8)}
+			j, s := summed(b, b.TempDir(), way, nodes, stage.Share),
+				expose.Snapshot{Sets: make([]*expose.Set, 8), Up: make([]bool, 8)}
 			out := ariadne.Output{Logs: make([]ariadne.LogLine, 1)}
 			set := func(node, key, value int) {
 				out.Logs[0] = ariadne.LogLine{Stream: 1, Text: fmt.Sprintf("k%d=%d", key, value)}

@@ -35,7 +35,8 @@ const (
 )
 
 // ours are the patterns of all that a run directory is emptied of. Its report is replaced.
-var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix, traceFile + trace.HostSuffix, stepsFile, report.TimelineFile,
+var ours = []string{coverageFile, plotFile, seenFile, traceFile, traceFile + trace.CallsSuffix,
+	traceFile + trace.HostSuffix, stepsFile, report.TimelineFile,
 	nodesDir, executionDir + "*", violationDir + "*", unconfirmed + "-*"}
 
 // Dir is a run directory in use.

@@ -26,7 +26,8 @@ const (
 func (r *Report) GoOn() {
 	r.Notes = slices.DeleteFunc(r.Notes, func(n string) bool { return strings.HasPrefix(n, untried) })
 	r.Doubts = slices.DeleteFunc(r.Doubts, func(d string) bool {
-		return strings.HasPrefix(d, noneEnded) || strings.HasPrefix(d, tooFew) || strings.HasPrefix(d, noFault) || strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
+		return strings.HasPrefix(d, noneEnded) || strings.HasPrefix(d, tooFew) || strings.HasPrefix(d, noFault) ||
+			strings.HasPrefix(d, interruptedAfter) || strings.HasPrefix(d, unended)
 	})
 }
 
@@ -94,7 +95,8 @@ const AtLeast = 10
 func (r *Report) Enough(atLeast int, said bool) {
 	c := r.Coverage
 	r.AtLeast = atLeast
-	if len(r.Violations) > 0 || c == nil || c.Exhausted || r.Stopped == Interrupted || r.Executions == 0 && r.Stopped != PathsCutOff {
+	if len(r.Violations) > 0 || c == nil || c.Exhausted || r.Stopped == Interrupted || r.Executions == 0 &&
+		r.Stopped != PathsCutOff {
 		return
 	}
 	if r.Executions < atLeast {
@@ -107,7 +109,8 @@ func (r *Report) Enough(atLeast int, said bool) {
 		}
 		r.Doubt(fmt.Sprintf("%s%d, and a verdict needs %d: %s", tooFew, r.Executions, atLeast, advice))
 	}
-	if said || c.Earlier > 0 || len(c.Faults) == 0 || slices.ContainsFunc(c.Faults, func(f Faults) bool { return f.Taken > 0 }) {
+	if said || c.Earlier > 0 || len(c.Faults) == 0 ||
+		slices.ContainsFunc(c.Faults, func(f Faults) bool { return f.Taken > 0 }) {
 		return
 	}
 	var kinds []string

@@ -156,18 +156,28 @@ func (c *Coverage) Fields() *CoverageFields {
 	}
 	n, m := &c.Nodes, &c.Memo
 	f := &CoverageFields{
-		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, ReadClock: c.ReadClock, TriedClock: c.TriedClock, TookTurns: c.TookTurns, AtLocks: c.AtLocks, Bounded: c.Bounded, Missed: c.Missed, Under: c.Under,
-		Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, GivenUp: c.Given, RulesAudited: c.RulesAudited,
-		Full: c.Full, Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness, Assertions: c.Assertions,
-		Earlier: c.Earlier, Lost: c.Lost, Record: c.Record, Again: c.Again,
-		Elapsed: c.Elapsed, Steps: c.Steps, Paths: c.Paths, Traces: c.Traces, States: c.States, LocalStates: c.LocalStates,
-		Protocol: c.Protocol, Combined: c.Global,
-		Stopped: m.Stopped, Disks: m.Disks, LeftOut: m.LeftOut, Transitions: m.Transitions, Loaded: m.Loaded, Forgotten: m.Forgotten, Bytes: m.Bytes,
-		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen, Replayed: n.Replayed,
-		Boots: n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen, Abandoned: n.Lost, Evictions: n.Evictions,
+		Strategy: c.Strategy, Digest: c.StatesDigest, Exhausted: c.Exhausted, ReadClock: c.ReadClock,
+		TriedClock: c.TriedClock, TookTurns: c.TookTurns, AtLocks: c.AtLocks, Bounded: c.Bounded, Missed: c.Missed,
+		Under:  c.Under,
+		Merged: c.Merged, Equality: c.Equality, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, GivenUp: c.Given,
+		RulesAudited: c.RulesAudited,
+		Full:         c.Full, Kinds: c.Kinds, Left: c.Disks, Strategies: c.Strategies, Liveness: c.Liveness,
+		Assertions: c.Assertions,
+		Earlier:    c.Earlier, Lost: c.Lost, Record: c.Record, Again: c.Again,
+		Elapsed: c.Elapsed, Steps: c.Steps, Paths: c.Paths, Traces: c.Traces, States: c.States,
+		LocalStates: c.LocalStates,
+		Protocol:    c.Protocol, Combined: c.Global,
+		Stopped: m.Stopped, Disks: m.Disks, LeftOut: m.LeftOut, Transitions: m.Transitions, Loaded: m.Loaded,
+		Forgotten: m.Forgotten, Bytes: m.Bytes,
+		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen,
+		Replayed: n.Replayed,
+		Boots:    n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen,
+		Abandoned:  n.Lost,
+		Evictions:  n.Evictions,
 		Mismatches: n.Mismatches, Audited: n.Audited, Incomparable: n.Incomparable, Unreplayable: n.Unreplayable,
-		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying, Ending: n.Ending,
-		Thaw: n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
+		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying,
+		Ending: n.Ending,
+		Thaw:   n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
 	}
 	if none := (space.Probing{}); c.Probing != none {
 		f.Probing = &c.Probing
@@ -181,18 +191,28 @@ func (c *Coverage) Fields() *CoverageFields {
 // coverage is the inverse of Fields, but for medians.
 func (f *CoverageFields) coverage() Coverage {
 	c := Coverage{
-		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, ReadClock: f.ReadClock, TriedClock: f.TriedClock, TookTurns: f.TookTurns, AtLocks: f.AtLocks, Bounded: f.Bounded, Missed: f.Missed, Under: f.Under,
-		Merged: f.Merged, Equality: f.Equality, Cycles: f.Cycles, CutOff: f.CutOff, Known: f.Known, Given: f.GivenUp, RulesAudited: f.RulesAudited,
-		Full: f.Full, Kinds: f.Kinds, Disks: f.Left, Strategies: f.Strategies, Liveness: f.Liveness, Assertions: f.Assertions,
-		Earlier: f.Earlier, Lost: f.Lost, Record: f.Record, Again: f.Again, LocalStates: f.LocalStates,
+		Strategy: f.Strategy, StatesDigest: f.Digest, Exhausted: f.Exhausted, ReadClock: f.ReadClock,
+		TriedClock: f.TriedClock, TookTurns: f.TookTurns, AtLocks: f.AtLocks, Bounded: f.Bounded, Missed: f.Missed,
+		Under:  f.Under,
+		Merged: f.Merged, Equality: f.Equality, Cycles: f.Cycles, CutOff: f.CutOff, Known: f.Known, Given: f.GivenUp,
+		RulesAudited: f.RulesAudited,
+		Full:         f.Full, Kinds: f.Kinds, Disks: f.Left, Strategies: f.Strategies, Liveness: f.Liveness,
+		Assertions: f.Assertions,
+		Earlier:    f.Earlier, Lost: f.Lost, Record: f.Record, Again: f.Again, LocalStates: f.LocalStates,
 		Sample: coverage.Sample{Elapsed: f.Elapsed, Steps: f.Steps, Paths: f.Paths, Traces: f.Traces, States: f.States,
 			Protocol: f.Protocol, Global: f.Combined, Executed: f.Executed, Known: f.Remembered},
-		Memo: memo.Counters{Stopped: f.Stopped, Disks: f.Disks, LeftOut: f.LeftOut, Transitions: f.Transitions, Loaded: f.Loaded,
+		Memo: memo.Counters{Stopped: f.Stopped, Disks: f.Disks, LeftOut: f.LeftOut, Transitions: f.Transitions,
+			Loaded:    f.Loaded,
 			Forgotten: f.Forgotten, Bytes: f.Bytes},
-		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent, Foreseen: f.Foreseen,
-			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes, Unfrozen: f.Unfrozen, Lost: f.Abandoned,
-			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable, Unreplayable: f.Unreplayable,
-			Stepping: f.Stepping, Freezing: f.Freezing, Thawing: f.Thawing, Booting: f.Booting, Replaying: f.Replaying, Ending: f.Ending},
+		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent,
+			Foreseen: f.Foreseen,
+			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes,
+			Unfrozen: f.Unfrozen, Lost: f.Abandoned,
+			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable,
+			Unreplayable: f.Unreplayable,
+			Stepping:     f.Stepping, Freezing: f.Freezing, Thawing: f.Thawing, Booting: f.Booting,
+			Replaying: f.Replaying,
+			Ending:    f.Ending},
 	}
 	if f.Probing != nil {
 		c.Probing = *f.Probing
@@ -207,10 +227,13 @@ func (f *CoverageFields) coverage() Coverage {
 }
 
 func (f *Faults) fields() FaultsFields {
-	row := FaultsFields{Kind: f.Kind, Budget: f.Budget, After: f.After, Executions: f.Paths, Taken: f.Taken, Offered: f.Offered, Said: f.Said, Spared: f.Spared}
+	row := FaultsFields{Kind: f.Kind, Budget: f.Budget, After: f.After, Executions: f.Paths, Taken: f.Taken,
+		Offered: f.Offered, Said: f.Said, Spared: f.Spared}
 	for _, s := range f.By {
 		n := &s.Phases
-		row.Struck = append(row.Struck, StruckFields{s.Node, n[search.InStartup], n[search.InRequest], n[search.BetweenRequests], n[search.InRecovery]})
+		row.Struck = append(row.Struck,
+			StruckFields{s.Node, n[search.InStartup], n[search.InRequest], n[search.BetweenRequests],
+				n[search.InRecovery]})
 	}
 	return row
 }

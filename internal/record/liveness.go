@@ -57,8 +57,10 @@ type Goal struct {
 // NewGoal is what is known of an execution that is stuck, and took a time to find out by walks of
 // so many steps.
 func NewGoal(l *search.Liveness, s *search.Stuck, c *search.Crisis, took time.Duration, bound int) *Goal {
-	e := &Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried, WalkSteps: c.Steps, FromStart: c.FromStart, Bound: bound,
-		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live, Further: s.Further.Walks, FurtherSteps: s.Further.Steps, FurtherTime: s.Further.Time}
+	e := &Goal{Took: took, Exact: c.Exact || s.End == search.WalkQuiet, Walk: s.Path.Steps() - s.Start, Walks: c.Tried,
+		WalkSteps: c.Steps, FromStart: c.FromStart, Bound: bound,
+		Behind: c.Behind, Before: c.Before, LiveBefore: c.Live, Further: s.Further.Walks, FurtherSteps: s.Further.Steps,
+		FurtherTime: s.Further.Time}
 	switch {
 	case c.Verdict == search.NeverLive && c.Exact:
 		e.Verdict = "the goal can never become true: all states after the first one were explored"

@@ -16,7 +16,8 @@ func (d *Dir) take() error {
 		return err
 	}
 	// A process that was killed may have left one that is about to end.
-	for end := time.Now().Add(lockPatience); unix.Flock(int(dir.Fd()), unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK; time.Sleep(lockPatience / 50) {
+	for end := time.Now().Add(lockPatience); unix.Flock(int(dir.Fd()),
+		unix.LOCK_EX|unix.LOCK_NB) == unix.EWOULDBLOCK; time.Sleep(lockPatience / 50) {
 		if time.Now().After(end) {
 			dir.Close()
 			return fmt.Errorf("%s: another ariadne that is still running uses it: choose another directory with --out", d.Path)

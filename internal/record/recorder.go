@@ -35,7 +35,8 @@ func NewRecorder(dir string, y *system.System, h trace.Header) (*Recorder, error
 	if err := os.MkdirAll(filepath.Join(dir, nodesDir), 0o777); err != nil {
 		return nil, err
 	}
-	r := &Recorder{dir: dir, nodes: y.Names(), logs: make([]*os.File, len(y.Spec.Nodes)), used: system.NewUsed(y.Digests), servers: NewServers(y.Spec)}
+	r := &Recorder{dir: dir, nodes: y.Names(), logs: make([]*os.File, len(y.Spec.Nodes)),
+		used: system.NewUsed(y.Digests), servers: NewServers(y.Spec)}
 	r.timeline = report.NewTimeline(r.nodes, y.Spec.Latency, report.Style{})
 	r.timeline.Commands = system.CommandNames(y.Spec)
 	r.traceTo = r.create(traceFile)

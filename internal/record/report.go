@@ -220,7 +220,8 @@ func (s *Size) Needs() string {
 		return ""
 	}
 	bound := time.Duration(0)
-	for _, b := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute} {
+	for _, b := range []time.Duration{500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second,
+		10 * time.Second, 15 * time.Second, 30 * time.Second, time.Minute} {
 		if ariadne.Time(b) < s.Late {
 			bound = b
 		}
@@ -231,7 +232,9 @@ func (s *Size) Needs() string {
 // Less reports whether an execution costs less, or as much with fewer faults, or as many and fewer
 // operations lost, or as many of all these and a latest message that is less late, or fewer steps.
 func (s Size) Less(t Size) bool {
-	return cmp.Or(cmp.Compare(s.Cost(), t.Cost()), cmp.Compare(s.Faults, t.Faults), cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Late, t.Late), cmp.Compare(s.Steps, t.Steps)) < 0
+	return cmp.Or(cmp.Compare(s.Cost(), t.Cost()), cmp.Compare(s.Faults, t.Faults),
+		cmp.Compare(s.Deviations, t.Deviations), cmp.Compare(s.Lost, t.Lost), cmp.Compare(s.Late, t.Late),
+		cmp.Compare(s.Steps, t.Steps)) < 0
 }
 
 // Mismatch is where a replay left its trace.

@@ -31,11 +31,13 @@ func TestNamesInReports(t *testing.T) {
 		seen[of] = true
 		for i := range of.NumField() {
 			f := of.Field(i)
-			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == "-" || of == reflect.TypeFor[ariadne.Violation]() && tag == "node" {
+			if tag, _, _ := strings.Cut(f.Tag.Get("json"), ","); tag == "-" ||
+				of == reflect.TypeFor[ariadne.Violation]() && tag == "node" {
 				continue
 			} else if !f.Anonymous && !name.MatchString(tag) {
 				t.Errorf("%v: field %s is named %q", of, f.Name, tag)
-			} else if time := f.Type == reflect.TypeFor[time.Duration]() || f.Type == reflect.TypeFor[ariadne.Time](); time != strings.HasSuffix(tag, "_ns") {
+			} else if time := f.Type == reflect.TypeFor[time.Duration]() ||
+				f.Type == reflect.TypeFor[ariadne.Time](); time != strings.HasSuffix(tag, "_ns") {
 				t.Errorf("%v: field %s, a %v, is named %q", of, f.Name, f.Type, tag)
 			}
 			look(f.Type)
@@ -49,11 +51,14 @@ func TestNamesInReports(t *testing.T) {
 
 func TestReportIsReadAgain(t *testing.T) {
 	dir := t.TempDir()
-	wrote := Report{Event: "report", Version: Version, Command: "check", Out: dir, SpecDigest: ariadne.Digest{1, 0xab}, RealTime: time.Second, Outcome: Inconclusive,
+	wrote := Report{Event: "report", Version: Version, Command: "check", Out: dir, SpecDigest: ariadne.Digest{1, 0xab},
+		RealTime: time.Second, Outcome: Inconclusive,
 		Ends: map[string]int{"clients done": 3}, Nodes: []NodeReport{{Name: "n0"}, {Name: "n1", Log: "nodes/n1.log"}},
-		Violations: []Violation{{Event: "violation", NodeName: "n1", Violation: ariadne.Violation{Node: 1, At: 5, Message: "m"}}, {Violation: ariadne.Violation{Node: ariadne.NoNode}}},
-		Refusals:   []Refusal{{"n1", ariadne.Refusal{Name: "bpf", Count: 2}}},
-		Coverage:   &Coverage{Strategy: "dpor", Known: 4}}
+		Violations: []Violation{{Event: "violation", NodeName: "n1",
+			Violation: ariadne.Violation{Node: 1, At: 5, Message: "m"}},
+			{Violation: ariadne.Violation{Node: ariadne.NoNode}}},
+		Refusals: []Refusal{{"n1", ariadne.Refusal{Name: "bpf", Count: 2}}},
+		Coverage: &Coverage{Strategy: "dpor", Known: 4}}
 	if err := wrote.Save(); err != nil {
 		t.Fatal(err)
 	}
@@ -121,14 +126,17 @@ func TestReportOfAnotherVersion(t *testing.T) {
 `
 	for _, c := range []struct{ name, text, want string }{
 		{"version 3", old, "is of an older version of Ariadne (format 3, not 4)"},
-		{"no version", strings.Replace(old, `"version": 3,`, "", 1), "is of an older version of Ariadne (format 0, not 4)"},
-		{"a later one", strings.Replace(old, `"version": 3,`, `"version": 5,`, 1), "is of a newer version of Ariadne (format 5, not 4)"},
+		{"no version", strings.Replace(old, `"version": 3,`, "", 1),
+			"is of an older version of Ariadne (format 0, not 4)"},
+		{"a later one", strings.Replace(old, `"version": 3,`, `"version": 5,`, 1),
+			"is of a newer version of Ariadne (format 5, not 4)"},
 	} {
 		d := &Dir{Path: t.TempDir()}
 		if err := os.WriteFile(filepath.Join(d.Path, reportFile), sealed(t, c.text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := d.Report(); err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), c.want) {
+		if _, err := d.Report(); err == nil || strings.Contains(err.Error(), "\n") ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 		if !isRun(d.Path) {
@@ -137,7 +145,8 @@ func TestReportOfAnotherVersion(t *testing.T) {
 		if err := d.mayTake("check"); err != nil {
 			t.Errorf("%s: another check cannot replace it: %v", c.name, err)
 		}
-		if err := d.mayTake("run"); err == nil || !strings.Contains(err.Error(), "has the results of a check, which a run does not replace") {
+		if err := d.mayTake("run"); err == nil ||
+			!strings.Contains(err.Error(), "has the results of a check, which a run does not replace") {
 			t.Errorf("%s: a run replaces it: %v", c.name, err)
 		}
 	}

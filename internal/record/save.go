@@ -113,7 +113,8 @@ func (h *head) otherVersion(out string) error {
 	if h.Version > Version {
 		age = "a newer"
 	}
-	return fmt.Errorf("%s is of %s version of Ariadne (format %d, not %d)", filepath.Join(out, reportFile), age, h.Version, Version)
+	return fmt.Errorf("%s is of %s version of Ariadne (format %d, not %d)", filepath.Join(out, reportFile), age,
+		h.Version, Version)
 }
 
 // head reads the head of the directory's report, which any version may have written, and all of it.

@@ -43,7 +43,8 @@ type port struct {
 
 // NewServers returns a watch for one execution.
 func NewServers(s *spec.Spec) *Servers {
-	return &Servers{spec: s, name: system.CommandName(s), ended: make([]ended, len(s.Nodes)), started: make([]bool, len(s.Nodes)), ready: make([]bool, len(s.Nodes)), asked: map[ariadne.Flow]bool{},
+	return &Servers{spec: s, name: system.CommandName(s), ended: make([]ended, len(s.Nodes)),
+		started: make([]bool, len(s.Nodes)), ready: make([]bool, len(s.Nodes)), asked: map[ariadne.Flow]bool{},
 		refused: map[port]map[ariadne.NodeID]bool{}, found: map[port]bool{}}
 }
 
@@ -123,7 +124,8 @@ func (w *Servers) Lines() (lines []string) {
 					who = append(who, w.spec.Nodes[j].Name)
 				}
 			}
-			parts = append(parts, fmt.Sprintf("no program listens on port %d, which %s tried to reach", p.port, strings.Join(who, ", ")))
+			parts = append(parts,
+				fmt.Sprintf("no program listens on port %d, which %s tried to reach", p.port, strings.Join(who, ", ")))
 		}
 		if parts != nil {
 			lines = append(lines, "node "+def.Name+": "+strings.Join(parts, "; "))

@@ -13,13 +13,16 @@ import (
 // it is said by nobody's work: all that workers say comes later.
 func (r *Report) Sum() *work.Result {
 	before := work.Source{Unit: -1}
-	s := &work.Result{Source: before, Counts: work.Counts{Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages, Virtual: r.VirtualTime, Ends: maps.Clone(r.Ends)}}
+	s := &work.Result{Source: before,
+		Counts: work.Counts{Executions: r.Executions, Steps: r.Steps, Calls: r.Calls, Messages: r.Messages,
+			Virtual: r.VirtualTime, Ends: maps.Clone(r.Ends)}}
 	for _, f := range r.Refusals {
 		s.Refuse(work.Refusal{Node: nodeOf(f.Node, r.names()), Refusal: f.Refusal})
 	}
 	for _, v := range r.Violations {
 		if v.Count > 0 {
-			s.Findings = append(s.Findings, work.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
+			s.Findings = append(s.Findings,
+				work.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
 		}
 	}
 	s.Servers.Say(r.Servers...)
@@ -54,7 +57,8 @@ func (r *Report) Fill(s *work.Result) {
 
 // Sum is what is counted by the workers of a search of nodes with these names.
 func (c *Coverage) Sum(nodes []string) work.Cover {
-	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given, Merged: c.Merged, RulesAudited: c.RulesAudited,
+	s := work.Cover{Bounded: c.Bounded, Cycles: c.Cycles, CutOff: c.CutOff, Known: c.Known, Given: c.Given,
+		Merged: c.Merged, RulesAudited: c.RulesAudited,
 		Assertions: c.Assertions, Strategies: c.Strategies, Liveness: c.Liveness}
 	s.Probing = c.Probing
 	s.ReadClock, s.TriedClock = nodesOf(c.ReadClock, nodes), nodesOf(c.TriedClock, nodes)
@@ -76,7 +80,8 @@ func (c *Coverage) Sum(nodes []string) work.Cover {
 // fill makes the coverage one of a sum.
 func (c *Coverage) fill(from *work.Cover, nodes []string) {
 	s := from.Clone()
-	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known, s.Given, s.Merged, s.RulesAudited
+	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given, c.Merged, c.RulesAudited = s.Bounded, s.Cycles, s.CutOff, s.Known,
+		s.Given, s.Merged, s.RulesAudited
 	c.Assertions, c.Strategies, c.Liveness = s.Assertions, s.Strategies, s.Liveness
 	c.Probing = s.Probing
 	c.ReadClock, c.TriedClock = namesOf(s.ReadClock, nodes), namesOf(s.TriedClock, nodes)

@@ -73,7 +73,8 @@ func (t *Tape) Step(s ariadne.Step) {
 // End returns the trace and the file of its calls.
 func (t *Tape) End(h trace.Header, r *search.Result, nodes []string) (*trace.Trace, []byte) {
 	t.calls.Close()
-	return &trace.Trace{Header: h, Steps: t.steps, Files: t.Used.Binding(), End: r.End, Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
+	return &trace.Trace{Header: h, Steps: t.steps, Files: t.Used.Binding(), End: r.End,
+		Violation: namedViolation(r.Violation, nodes)}, t.file.Bytes()
 }
 
 // SaveTrace writes them to a directory, with what was learnt of the host, and returns the

@@ -12,7 +12,8 @@ import (
 // Traced opens the system of the trace at path as it was when that was made, and says what has
 // changed since. s may be nil: the spec is then read from where the trace says. The run
 // directories in which the trace lies are hidden from the nodes, and so are those given.
-func Traced(ctx context.Context, s *spec.Spec, path string, o system.Options, hidden ...string) (y *system.System, t *trace.Trace, changes []string, err error) {
+func Traced(ctx context.Context, s *spec.Spec, path string, o system.Options, hidden ...string) (y *system.System,
+	t *trace.Trace, changes []string, err error) {
 	if t, s, err = system.ReadTraced(path, s); err != nil {
 		return nil, nil, nil, err
 	}

@@ -20,7 +20,8 @@ import (
 
 // newReport begins the report of a command.
 func newReport(command string, s *spec.Spec, out string) *Report {
-	r := &Report{Event: "report", Version: Version, Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed, Budgets: s.Budgets(), Properties: s.Properties.Digest, Name: s.Name, Out: out}
+	r := &Report{Event: "report", Version: Version, Command: command, Spec: s.Path, SpecDigest: s.Digest, Seed: s.Seed,
+		Budgets: s.Budgets(), Properties: s.Properties.Digest, Name: s.Name, Out: out}
 	r.Note(s.Notes...)
 	for _, n := range s.Nodes {
 		r.Nodes = append(r.Nodes, NodeReport{Name: n.Name})
@@ -163,8 +164,9 @@ func CutOff(node, what string) string {
 // nil.
 func (r *Report) Found(a *Attempt, execution int, dir, tracePath string, size *Size) Violation {
 	v := Violation{
-		Event: "violation", Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()), Execution: execution,
-		Dir: dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
+		Event: "violation", Violation: *a.Violation, NodeName: nodeName(a.Violation.Node, r.names()),
+		Execution: execution,
+		Dir:       dir, Trace: tracePath, Replay: "ariadne replay " + ShellWord(tracePath), Count: 1,
 		Size: size, Goal: a.Goal,
 	}
 	if size != nil { // else the report has them
@@ -239,7 +241,8 @@ func Moved(name string, data []byte, dir, spec string) ([]byte, error) {
 // ShellWord is s as a shell takes it for one word.
 func ShellWord(s string) string {
 	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,:+@%=", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+			strings.ContainsRune("-_./,:+@%=", r)
 	}
 	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
@@ -261,7 +264,9 @@ func (r *Report) Left(m *replay.Mismatch, excused bool, text string) {
 // trusted then; a violation that may be Ariadne's doing is none yet.
 func (r *Report) Judge() {
 	is := func(suspected bool) bool {
-		return slices.ContainsFunc(r.Violations, func(v Violation) bool { return v.Suspect == "" && (v.Kind == property.Suspected) == suspected })
+		return slices.ContainsFunc(r.Violations, func(v Violation) bool {
+			return v.Suspect == "" && (v.Kind == property.Suspected) == suspected
+		})
 	}
 	switch {
 	case len(r.Bugs) > 0:

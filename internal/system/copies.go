@@ -64,7 +64,9 @@ func (y *System) copied(n *spec.Node, until time.Time) (total int64, what string
 		}
 		size, whole, err := sandbox.Measure(dir, hidden, until)
 		if err != nil {
-			return 0, "", spec.Errors{{Path: y.Spec.Path, Line: n.Line, Node: n.Name, Text: fmt.Sprintf("%s %s: %v", field, dir, err)}}
+			return 0, "",
+				spec.Errors{{Path: y.Spec.Path, Line: n.Line, Node: n.Name,
+					Text: fmt.Sprintf("%s %s: %v", field, dir, err)}}
 		}
 		total, all = total+size, all && whole
 		if size > most || what == "" {

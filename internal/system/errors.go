@@ -25,7 +25,8 @@ func AsBug(err error) error {
 	}
 	var limit *ariadne.LimitError
 	var changed *ariadne.ChangedError
-	if err == nil || errors.As(err, &limit) || errors.As(err, &changed) || errors.Is(err, ariadne.ErrInterrupted) || errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
+	if err == nil || errors.As(err, &limit) || errors.As(err, &changed) || errors.Is(err, ariadne.ErrInterrupted) ||
+		errors.As(err, &setup) || errors.As(err, &killed) || errors.Is(err, trace.ErrDamagedCalls) {
 		return err
 	}
 	return Bug{err}

@@ -42,7 +42,8 @@ type digested struct {
 }
 
 func newDigests(s *spec.Spec) *Digests {
-	return &Digests{spec: s, seen: hostfiles.New(), known: map[string]digested{}, lists: map[ariadne.Digest][]trace.Entry{}}
+	return &Digests{spec: s, seen: hostfiles.New(), known: map[string]digested{},
+		lists: map[ariadne.Digest][]trace.Entry{}}
 }
 
 // errNewer: a name leads to a file that does not show in the listing of its directory,
@@ -90,8 +91,9 @@ func shownEntries(list []hostfiles.Entry) (entries []trace.Entry) {
 
 // kindOfEntry is what os.ReadDir says of an entry that getdents has with a type.
 func kindOfEntry(t uint8) string {
-	kind := map[uint8]fs.FileMode{unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_FIFO: fs.ModeNamedPipe, unix.DT_SOCK: fs.ModeSocket,
-		unix.DT_CHR: fs.ModeDevice | fs.ModeCharDevice, unix.DT_BLK: fs.ModeDevice}
+	kind := map[uint8]fs.FileMode{unix.DT_DIR: fs.ModeDir, unix.DT_LNK: fs.ModeSymlink, unix.DT_FIFO: fs.ModeNamedPipe,
+		unix.DT_SOCK: fs.ModeSocket,
+		unix.DT_CHR:  fs.ModeDevice | fs.ModeCharDevice, unix.DT_BLK: fs.ModeDevice}
 	return kind[t].String()
 }
 

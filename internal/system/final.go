@@ -112,13 +112,15 @@ func (f *finalJudge) once(p *space.Path) (said string, late bool, err error) {
 	defer null.Close()
 	args := s.Properties.Finally.Args
 	c := checker.Command{Program: args[0], Args: args, Dir: dir, In: null, Out: out, Timeout: s.Limits.Finally,
-		Env: []string{"PATH=" + spec.Path, "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC", "PWD=" + dir, "PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "NODES=" + strings.Join(f.system.Names(), " ")}}
+		Env: []string{"PATH=" + spec.Path, "HOME=" + dir, "LANG=C.UTF-8", "TZ=UTC", "PWD=" + dir,
+			"PYTHONDONTWRITEBYTECODE=1", "PYTHONHASHSEED=0", "NODES=" + strings.Join(f.system.Names(), " ")}}
 	how, late, err := c.Run(f.ctx)
 	switch {
 	case err != nil && f.ctx.Err() != nil:
 		return "", false, ariadne.ErrInterrupted
 	case err != nil:
-		return "", false, &ariadne.SetupError{Err: fmt.Errorf("%s:%d: finally: %w", s.Path, s.Properties.Finally.Line, err)}
+		return "", false,
+			&ariadne.SetupError{Err: fmt.Errorf("%s:%d: finally: %w", s.Path, s.Properties.Finally.Line, err)}
 	case late:
 		return "finally: " + how, true, nil
 	case how == "":
@@ -152,7 +154,8 @@ func (f *final) leave(p *space.Path, dir string) error {
 			}
 			fmt.Fprintf(&log, "%d.%06d %s\n", int64(l.At)/1e9, int64(l.At)%1e9/1e3, l.Text)
 		}
-		for name, text := range map[string]string{"log": log.String(), "stdout": out.String(), "stderr": diag.String()} {
+		for name, text := range map[string]string{"log": log.String(), "stdout": out.String(),
+			"stderr": diag.String()} {
 			if err := writeOld(filepath.Join(at, name), text); err != nil {
 				return err
 			}

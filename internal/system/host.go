@@ -33,8 +33,9 @@ type machine struct {
 var thisMachine = sync.OnceValue(func() machine {
 	info, _ := os.ReadFile("/proc/cpuinfo")
 	return machine{
-		release: kernelRelease(), vendor: cpuField(info, "vendor_id"), model: cpuField(info, "model name"), flags: strings.Fields(cpuField(info, "flags")),
-		user: thisUser(), sysctl: sysctls(),
+		release: kernelRelease(), vendor: cpuField(info, "vendor_id"), model: cpuField(info, "model name"),
+		flags: strings.Fields(cpuField(info, "flags")),
+		user:  thisUser(), sysctl: sysctls(),
 	}
 })
 
@@ -57,18 +58,21 @@ func (m machine) facts() []trace.Fact {
 // what programs cannot see is not in the names, so that like machines have the same. What else they
 // are shown of a kernel and a machine (uname, /proc, limits) is made up, and the same everywhere.
 func (m machine) visible(model string) []trace.Fact {
-	facts := []trace.Fact{{Name: "kernel", Value: version(m.release)}, {Name: "user", Value: m.user}, {Name: "sysctl", Value: m.sysctl}}
+	facts := []trace.Fact{{Name: "kernel", Value: version(m.release)}, {Name: "user", Value: m.user},
+		{Name: "sysctl", Value: m.sysctl}}
 	if model == "" {
 		// cpuid shows them, or what is made of them where it can be trapped, and the kernel tells a
 		// new program.
-		return append(facts, trace.Fact{Name: "processor", Value: m.model}, trace.Fact{Name: "features", Value: strings.Join(m.flags, " ")})
+		return append(facts, trace.Fact{Name: "processor", Value: m.model},
+			trace.Fact{Name: "features", Value: strings.Join(m.flags, " ")})
 	}
 	// What cannot be trapped: xgetbv and the room that XSAVE takes, and how a vendor computes
 	// approximations.
 	room := slices.DeleteFunc(slices.Clone(m.flags), func(flag string) bool {
 		return !slices.ContainsFunc(saved, func(begin string) bool { return strings.HasPrefix(flag, begin) })
 	})
-	return append(facts, trace.Fact{Name: "vendor", Value: m.vendor}, trace.Fact{Name: "state that is saved", Value: strings.Join(room, " ")})
+	return append(facts, trace.Fact{Name: "vendor", Value: m.vendor},
+		trace.Fact{Name: "state that is saved", Value: strings.Join(room, " ")})
 }
 
 // saved are how the names begin of features with registers that XSAVE saves, and of its own.
@@ -141,9 +145,12 @@ func sysctls() string {
 func facts(s *spec.Spec) []trace.Fact {
 	all := thisMachine().facts()
 	for i := range s.Nodes {
-		all = append(all, trace.Fact{Name: "links in /node of " + s.Nodes[i].Name, Value: strings.Join(s.Nodes[i].Links, " ")})
+		all = append(all,
+			trace.Fact{Name: "links in /node of " + s.Nodes[i].Name, Value: strings.Join(s.Nodes[i].Links, " ")})
 		if n := &s.Nodes[i]; n.Login != "" {
-			all = append(all, trace.Fact{Name: "ids of " + n.Login + ", the user of " + n.Name, Value: fmt.Sprintf("%d:%d", n.User, n.Group)})
+			all = append(all,
+				trace.Fact{Name: "ids of " + n.Login + ", the user of " + n.Name,
+					Value: fmt.Sprintf("%d:%d", n.User, n.Group)})
 		}
 	}
 	// They are no part of the spec's digest, but an execution may end where one of them does not
@@ -193,7 +200,9 @@ func (d *Digests) Described(changed []memo.Dependency) []string {
 // Seen says which of these changes nodes may have seen. The others are none to them: they were
 // shown what was there first.
 func (d *Digests) Seen(changed []memo.Dependency) []string {
-	lines := d.Described(slices.DeleteFunc(slices.Clone(changed), func(c memo.Dependency) bool { return d.safe(c.File) }))
+	lines := d.Described(slices.DeleteFunc(slices.Clone(changed), func(c memo.Dependency) bool {
+		return d.safe(c.File)
+	}))
 	for _, path := range d.Leaked() {
 		line := fmt.Sprintf("file %s has changed", path)
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, line+" ") }) {

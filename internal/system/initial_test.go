@@ -18,7 +18,8 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 			t.Errorf("nothing is known of %s", f.Name)
 		}
 	}
-	of := machine{release: "Linux 6.8.0-31-generic", vendor: "GenuineIntel", model: "Xeon 1", flags: []string{"sse", "avx", "sha_ni"}, user: "root", sysctl: "a=1"}
+	of := machine{release: "Linux 6.8.0-31-generic", vendor: "GenuineIntel", model: "Xeon 1",
+		flags: []string{"sse", "avx", "sha_ni"}, user: "root", sysctl: "a=1"}
 	for _, c := range []struct {
 		what   string
 		change func(m *machine)
@@ -28,8 +29,11 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 	}{
 		{"a fix of the kernel", func(m *machine) { m.release = "Linux 6.8.0-45-generic" }, false, false, true},
 		{"another kernel", func(m *machine) { m.release = "Linux 6.11.0-31-generic" }, true, true, true},
-		{"another model of the vendor", func(m *machine) { m.model, m.flags = "Xeon 2", []string{"sse", "avx", "vaes"} }, true, false, true},
-		{"more registers", func(m *machine) { m.flags = []string{"sse", "avx", "avx512f", "sha_ni"} }, true, true, true},
+		{"another model of the vendor", func(m *machine) {
+			m.model, m.flags = "Xeon 2", []string{"sse", "avx", "vaes"}
+		}, true, false, true},
+		{"more registers", func(m *machine) { m.flags = []string{"sse", "avx", "avx512f", "sha_ni"} }, true, true,
+			true},
 		{"another vendor", func(m *machine) { m.vendor, m.model = "AuthenticAMD", "EPYC" }, true, true, true},
 		{"another user", func(m *machine) { m.user = "1000" }, true, true, true},
 		{"another setting", func(m *machine) { m.sysctl = "a=2" }, true, true, true},

@@ -80,7 +80,9 @@ func (d *Digests) difference(was, now ariadne.Digest) string {
 }
 
 func find(entries []trace.Entry, name string) (int, bool) {
-	return slices.BinarySearchFunc(entries, name, func(e trace.Entry, name string) int { return cmp.Compare(e.Name, name) })
+	return slices.BinarySearchFunc(entries, name, func(e trace.Entry, name string) int {
+		return cmp.Compare(e.Name, name)
+	})
 }
 
 // lists are the directories beside the spec that were listed, and what they held.

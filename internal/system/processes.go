@@ -36,8 +36,9 @@ func (Processes) Enter(i int) error {
 // Start implements Factory.
 func (p Processes) Start(c NodeConfig) (memo.Instance, error) {
 	n := node.Start(node.Config{
-		Machine: machines.Of(c.Spec, int(c.Node.ID), nodeSeed(c.Spec.Seed, int(c.Node.ID))), TraceCalls: c.Calls, Interrupt: c.Interrupt,
-		Logs: p.Files != nil, Seen: c.Seen, Pages: p.Pages,
+		Machine: machines.Of(c.Spec, int(c.Node.ID), nodeSeed(c.Spec.Seed, int(c.Node.ID))), TraceCalls: c.Calls,
+		Interrupt: c.Interrupt,
+		Logs:      p.Files != nil, Seen: c.Seen, Pages: p.Pages,
 	})
 	return freezable{starting{n, c.Spec, c.Node, c.Learnt, c.Sought, p.Files}}, nil
 }

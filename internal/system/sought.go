@@ -70,7 +70,9 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 	}
 	var lines []string
 	if len(s.fallen) > 0 && !def.Client {
-		lines = append(lines, "processes that a server started failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)), "; ")+"; look for the reason in the node's log")
+		lines = append(lines,
+			"processes that a server started failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)),
+				"; ")+"; look for the reason in the node's log")
 	}
 	if places := slices.Sorted(maps.Keys(s.busy)); len(places) > 0 {
 		if n := len(places) - maxNames; n > 0 {
@@ -128,7 +130,8 @@ func unlisted(sp *spec.Spec, def *spec.Node, dir string, said []string) (names [
 		name := filepath.Join(rel, e.Name())
 		stem := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		linked := func(l string) bool { return l == name || strings.HasPrefix(l, name+"/") }
-		if (wanted[e.Name()] || wanted[stem]) && !slices.ContainsFunc(def.Links, linked) && !sp.Hides(filepath.Join(host, e.Name())) {
+		if (wanted[e.Name()] || wanted[stem]) && !slices.ContainsFunc(def.Links, linked) &&
+			!sp.Hides(filepath.Join(host, e.Name())) {
 			names = append(names, name)
 		}
 	}

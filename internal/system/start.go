@@ -83,10 +83,12 @@ func (n starting) died(out *ariadne.Output) error {
 			text = strings.TrimRight(text, "\n ") + "\n  " + line
 		}
 		if len(out.Refusals) > 0 {
-			text = strings.TrimRight(text, "\n ") + "\n  Ariadne refused " + strings.Join(refusedNames(out.Refusals), ", ") + ", which most programs can do without"
+			text = strings.TrimRight(text, "\n ") + "\n  Ariadne refused " + strings.Join(refusedNames(out.Refusals),
+				", ") + ", which most programs can do without"
 		}
 		err := spec.Errors{{Path: n.spec.Path, Line: c.Line, Node: n.def.Name, Text: text}}
-		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how, slices.Collect(out.Record()), advice}}
+		return &ariadne.SetupError{Err: &NotStarted{err, n.def.ID, commandName(c) + " " + how,
+			slices.Collect(out.Record()), advice}}
 	}
 	return nil
 }

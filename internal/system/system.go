@@ -96,8 +96,10 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 			probed = append(probed, l.What())
 		}
 	}
-	watched, err := judge.NewProperties(judge.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
-		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals, Nodes: namesOf(s)})
+	watched, err := judge.NewProperties(judge.Config{Path: s.Path, Definitions: s.Properties.Definitions,
+		Sources: s.Properties.Sources, Stages: s.Properties.Stages, Probed: probed, History: s.Properties.History,
+		Predicates: s.Properties.Predicates, Histories: s.Properties.Histories, Goals: s.Properties.Goals,
+		Nodes: namesOf(s)})
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +115,13 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
 	}
 	y := &System{
 		Spec: &own, Programs: programs, Digests: d,
-		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay, Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, AfterOf: s.AfterOf, Where: s.Where, NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps, Coarse: s.Coarse, Seldom: s.SeldomOf()},
-		nodes: o.Nodes, callName: o.CallName, version: o.Version, ctx: ctx, checked: checkedNodes(s), judged: judged, watched: watched,
-		sought: make([]Sought, len(s.Nodes)),
+		Rules: world.Rules{Latency: s.Latency, ClockError: s.TimerError(), Delays: s.Delays, MaxDelay: s.MaxDelay,
+			Faults: s.Faults, Combined: s.Fail.Combined, After: s.After, AfterOf: s.AfterOf, Where: s.Where,
+			NodeFaults: s.NodeFaultsOf(), Partitions: s.PartitionsOf(), GiveUp: giveUp, Keeps: keeps, Coarse: s.Coarse,
+			Seldom: s.SeldomOf()},
+		nodes: o.Nodes, callName: o.CallName, version: o.Version, ctx: ctx, checked: checkedNodes(s), judged: judged,
+		watched: watched,
+		sought:  make([]Sought, len(s.Nodes)),
 	}
 	if s.Properties.Finally != nil {
 		y.final = &final{system: y, verdicts: map[hash.Hash]string{}}
@@ -189,8 +195,10 @@ func (y *System) Header(execution int, dir string) (trace.Header, error) {
 	return trace.Header{
 		Version: y.version, Name: s.Name, Spec: path, SpecDigest: s.Digest,
 		Programs: y.Programs, Seed: s.Seed, Execution: execution,
-		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Fine: !s.Coarse && s.HasShortFaults(), Stronger: !s.Power.Alone && s.Faults[world.Power] > 0, Faults: faultsOf(s),
-		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date, Processor: s.Processor,
+		Latency: s.Latency, ClockError: s.ClockError, Delays: s.Delays, MaxDelay: s.MaxDelay, Fine: !s.Coarse &&
+			s.HasShortFaults(), Stronger: !s.Power.Alone && s.Faults[world.Power] > 0, Faults: faultsOf(s),
+		MaxSteps: s.Limits.Steps, MaxTime: s.Limits.Time, MaxCalls: s.Limits.Calls, Date: s.Date,
+		Processor: s.Processor,
 	}, err
 }
 
@@ -302,8 +310,10 @@ func (y *System) World() *world.System {
 	var nodes []world.Node
 	for i := range y.Spec.Nodes {
 		def := &y.Spec.Nodes[i]
-		nodes = append(nodes, world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))), Start: ariadne.Time(def.Start), After: def.After,
-			Client: def.Client, Transit: kernel.MemoryForObjects(def.Memory), Initial: y.initial(i)})
+		nodes = append(nodes,
+			world.Node{Name: def.Name, Addrs: append(slices.Clone(def.Addrs), iface.LinkLocal(ariadne.NodeID(i))),
+				Start: ariadne.Time(def.Start), After: def.After,
+				Client: def.Client, Transit: kernel.MemoryForObjects(def.Memory), Initial: y.initial(i)})
 	}
 	return world.NewSystem(y.Rules, nodes)
 }
@@ -312,7 +322,8 @@ func (y *System) World() *world.System {
 // returns. calls: with Output.CallTrace.
 func (y *System) start(interrupt func() <-chan struct{}, i int, calls bool) (memo.Instance, error) {
 	def := &y.Spec.Nodes[i]
-	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: interrupt, Seen: y.Digests.seen,
+	n, err := y.nodes.Start(NodeConfig{Spec: y.Spec, Node: def, Calls: calls, Interrupt: interrupt,
+		Seen:   y.Digests.seen,
 		Learnt: func(files []ariadne.File) { y.ran.learn(def.ID, files) },
 		Sought: &y.sought[i]})
 	if err != nil {

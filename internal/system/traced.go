@@ -54,7 +54,8 @@ func Traced(ctx context.Context, s *spec.Spec, t *trace.Trace, o Options) (*Syst
 	}
 	was := *s
 	was.Faults, was.Processor, was.Coarse, was.Power.Alone = faults, t.Processor, !t.Fine, !t.Stronger
-	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays, was.MaxDelay = t.Seed, t.Date, t.Latency, t.ClockError, t.Delays, t.MaxDelay
+	was.Seed, was.Date, was.Latency, was.ClockError, was.Delays, was.MaxDelay = t.Seed, t.Date, t.Latency, t.ClockError,
+		t.Delays, t.MaxDelay
 	was.Limits.Steps, was.Limits.Time, was.Limits.Calls = t.MaxSteps, t.MaxTime, t.MaxCalls
 	return Open(ctx, &was, o)
 }
@@ -116,7 +117,9 @@ func (y *System) Changes(t *trace.Trace) []string {
 		lines = append(lines, fmt.Sprintf("spec %s has changed", y.Spec.Path))
 	}
 	for _, p := range h.Programs {
-		i := slices.IndexFunc(y.Programs, func(q trace.Program) bool { return q.Node == p.Node && q.Command == p.Command })
+		i := slices.IndexFunc(y.Programs, func(q trace.Program) bool {
+			return q.Node == p.Node && q.Command == p.Command
+		})
 		switch {
 		case i < 0:
 			lines = append(lines, fmt.Sprintf("node %s: command %d (%s) is gone", p.Node, p.Command+1, p.Path))
@@ -126,7 +129,8 @@ func (y *System) Changes(t *trace.Trace) []string {
 		}
 	}
 	if len(y.Programs) > len(h.Programs) {
-		lines = append(lines, fmt.Sprintf("the spec has %d commands, and the trace %d", len(y.Programs), len(h.Programs)))
+		lines = append(lines,
+			fmt.Sprintf("the spec has %d commands, and the trace %d", len(y.Programs), len(h.Programs)))
 	}
 	files := slices.DeleteFunc(slices.Clone(t.Files), func(f trace.File) bool {
 		// told above

@@ -43,8 +43,9 @@ func (b *bench) measureAudits() error {
 		for _, bug := range a.bugs {
 			fmt.Printf("  %s\n", bug)
 		}
-		for name, n := range map[string]int{"executed": a.Executed, "unreplayable": a.Unreplayable, "unfrozen": a.Unfrozen,
-			"again": a.Audited, "incomparable": a.Incomparable, "mismatches": a.Mismatches} {
+		for name, n := range map[string]int{"executed": a.Executed, "unreplayable": a.Unreplayable,
+			"unfrozen": a.Unfrozen,
+			"again":    a.Audited, "incomparable": a.Incomparable, "mismatches": a.Mismatches} {
 			b.keep("audit."+s.name+"."+name, "", []float64{float64(n)})
 		}
 	}
@@ -53,10 +54,12 @@ func (b *bench) measureAudits() error {
 
 // auditSystem executes at least so many transitions of a system, and a share of them
 // twice. One seed after the other is searched for a time.
-func auditSystem(ctx context.Context, ariadne *harness.Ariadne, spec, out string, transitions int, share float64, each time.Duration) (*audit, error) {
+func auditSystem(ctx context.Context, ariadne *harness.Ariadne, spec, out string, transitions int, share float64,
+	each time.Duration) (*audit, error) {
 	var sum audit
 	for seed := 0; sum.Executed < transitions; seed++ {
-		r, err := ariadne.Cold(ctx, out, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit", fmt.Sprint(share),
+		r, err := ariadne.Cold(ctx, out, "check", spec, "--strategy", "default", "--seed", fmt.Sprint(seed), "--audit",
+			fmt.Sprint(share),
 			"--time", each.String(), "--keep-going")
 		if err != nil {
 			return nil, err

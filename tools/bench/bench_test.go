@@ -32,7 +32,8 @@ func TestKeep(t *testing.T) {
 
 func TestParseBenchmarks(t *testing.T) {
 	got, err := parseBenchmarks("goos: linux\nBenchmarkTransition/etcd-3.5-2         \t    1500\t   4265564 ns/op\t       661.2 end-µs\t       568.4 freeze-µs\nPASS\n")
-	if err != nil || len(got) != 1 || got["BenchmarkTransition/etcd-3.5"]["freeze-µs"] != 568.4 || got["BenchmarkTransition/etcd-3.5"]["ns/op"] != 4265564 {
+	if err != nil || len(got) != 1 || got["BenchmarkTransition/etcd-3.5"]["freeze-µs"] != 568.4 ||
+		got["BenchmarkTransition/etcd-3.5"]["ns/op"] != 4265564 {
 		t.Errorf("%v, %v", got, err)
 	}
 	if _, err := parseBenchmarks("PASS\n"); err == nil {
@@ -43,8 +44,12 @@ func TestParseBenchmarks(t *testing.T) {
 // What a slow and a fast search did is kept, and what was not in nodes is the rest.
 func TestSearch(t *testing.T) {
 	b := &bench{results: map[string]result{}}
-	b.search("fast.x", []*harness.Run{{Report: harness.Report{Report: record.Report{RealTime: 10 * time.Second}, Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: time.Second, Replaying: 2 * time.Second, Thawing: 3 * time.Second}}}})
-	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 || b.results["fast.x.thawing"].Value != 3 {
+	b.search("fast.x",
+		[]*harness.Run{{Report: harness.Report{Report: record.Report{RealTime: 10 * time.Second},
+			Coverage: &harness.Coverage{Executed: 4, Replayed: 2, Stepping: time.Second, Replaying: 2 * time.Second,
+				Thawing: 3 * time.Second}}}})
+	if b.results["fast.x.rest"].Value != 4 || b.results["fast.x.replays_per_new"].Value != 0.5 ||
+		b.results["fast.x.thawing"].Value != 3 {
 		t.Errorf("%v", b.results)
 	}
 }

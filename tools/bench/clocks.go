@@ -50,7 +50,8 @@ type effort struct{ transitions, seconds float64 }
 
 // probing executes a default search with one worker, which tries these messages at other times.
 func (b *bench) probing(spec string, executions int, messages string) (e effort, err error) {
-	r, err := b.ariadne.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, "--strategy", "default", "--executions", strconv.Itoa(executions),
+	r, err := b.ariadne.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, "--strategy", "default", "--executions",
+		strconv.Itoa(executions),
 		"--jobs", "1", "--keep-going", "--fresh", "--probe-clocks="+messages)
 	if err != nil {
 		return e, err

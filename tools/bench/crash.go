@@ -63,7 +63,8 @@ func (b *bench) measureCrash() error {
 	if err := os.WriteFile(source, crashSource, 0o644); err != nil {
 		return err
 	}
-	if out, err := b.command("gcc", "-O2", "-static", "-o", filepath.Join(b.dir, "crash"), source).CombinedOutput(); err != nil {
+	if out, err := b.command("gcc", "-O2", "-static", "-o", filepath.Join(b.dir, "crash"),
+		source).CombinedOutput(); err != nil {
 		b.missing = append(b.missing, fmt.Sprintf("crash_images_per_s: gcc: %v %s", err, out))
 		return nil
 	}
@@ -99,7 +100,8 @@ func (b *bench) measureCrash() error {
 		}
 		parts, perCPU := map[string][]float64{}, []float64(nil)
 		rates, err := b.repeated(func() (float64, error) {
-			cmd := b.command(binary, append([]string{"crash", "--json", "--jobs", "1", "--model", s.model, "--check", s.check}, what...)...)
+			cmd := b.command(binary,
+				append([]string{"crash", "--json", "--jobs", "1", "--model", s.model, "--check", s.check}, what...)...)
 			cmd.Dir = dir
 			out, err := cmd.Output()
 			var exit *exec.ExitError
@@ -113,7 +115,8 @@ func (b *bench) measureCrash() error {
 				if err := d.Decode(&r); err != nil {
 					return 0, err
 				}
-				for name, v := range map[string]time.Duration{"seconds": r.RealTime, "forming": r.Forming, "writing": r.Writing, "checking": r.Checking} {
+				for name, v := range map[string]time.Duration{"seconds": r.RealTime, "forming": r.Forming,
+					"writing": r.Writing, "checking": r.Checking} {
 					sums[name] += v.Seconds()
 				}
 				sums["checked"] += float64(r.Checked)

@@ -30,7 +30,8 @@ func (b *bench) measureExposing() error {
 				var runs [2]*harness.Run
 				for k, n := range []int{few, many} {
 					var err error
-					if runs[k], err = b.cold("check", spec, "--strategy", "random", "--keep-going", "--jobs", "1", "--time", "1h", "--executions", strconv.Itoa(n)); err != nil {
+					if runs[k], err = b.cold("check", spec, "--strategy", "random", "--keep-going", "--jobs", "1",
+						"--time", "1h", "--executions", strconv.Itoa(n)); err != nil {
 						return err
 					}
 				}

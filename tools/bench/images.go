@@ -19,7 +19,8 @@ func (b *bench) measureForming() error {
 	for _, f := range formings {
 		var times, ratios []float64
 		for range b.repeat {
-			lines, err := b.goBenchmark("./internal/use/crash", fmt.Sprintf("BenchmarkForming/^%s$/^ordered$", f.log), "1x")
+			lines, err := b.goBenchmark("./internal/use/crash", fmt.Sprintf("BenchmarkForming/^%s$/^ordered$", f.log),
+				"1x")
 			if err != nil {
 				return err
 			}

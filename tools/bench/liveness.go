@@ -98,7 +98,8 @@ func (b *bench) stable(trace string) (float64, error) {
 	const hunts = 5
 	named, most := map[int]int{}, 0
 	for seed := range hunts {
-		r, err := b.ariadne.Run(b.ctx, filepath.Join(b.dir, "hunt"), "replay", trace, "--critical", "--walk-seed", strconv.Itoa(seed+1))
+		r, err := b.ariadne.Run(b.ctx, filepath.Join(b.dir, "hunt"), "replay", trace, "--critical", "--walk-seed",
+			strconv.Itoa(seed+1))
 		if err != nil {
 			return 0, err
 		}
@@ -120,7 +121,8 @@ var number = regexp.MustCompile(`\d+`)
 func (b *bench) shrink(name, spec string, see func(*harness.Violation) error) error {
 	var took, ratios []float64
 	for seed := range b.repeat {
-		r, err := b.cold("check", spec, "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", "10m", "--shrink", "2m")
+		r, err := b.cold("check", spec, "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", "10m",
+			"--shrink", "2m")
 		if err != nil {
 			return err
 		}
@@ -152,7 +154,8 @@ func (b *bench) livingStep(spec string) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	r, err := b.cold("check", plain, "--strategy", "random", "--keep-going", "--jobs", "1", "--time", "1h", "--executions", "20")
+	r, err := b.cold("check", plain, "--strategy", "random", "--keep-going", "--jobs", "1", "--time", "1h",
+		"--executions", "20")
 	if err != nil {
 		return 0, err
 	}
@@ -175,7 +178,9 @@ func (b *bench) without(spec, line string) (string, error) {
 		return "", err
 	}
 	to := filepath.Join(dir, filepath.Base(spec))
-	return to, errors.Join(os.CopyFS(filepath.Join(dir, "bin"), os.DirFS(filepath.Join(filepath.Dir(spec), "bin"))), os.WriteFile(to, []byte(text+"\n"), 0o644))
+	return to,
+		errors.Join(os.CopyFS(filepath.Join(dir, "bin"), os.DirFS(filepath.Join(filepath.Dir(spec), "bin"))),
+			os.WriteFile(to, []byte(text+"\n"), 0o644))
 }
 
 // predicatePairs are searches with and without properties for each measurement, whose median
@@ -212,8 +217,11 @@ func (b *bench) measurePredicates() error {
 		return err
 	}
 	specs := []string{plain, judged}
-	search := func(i int, run func(context.Context, string, string, string, ...string) (*harness.Run, error)) (*harness.Run, error) {
-		r, err := run(b.ctx, filepath.Join(b.dir, fmt.Sprint("judged-", i)), "check", specs[i], "--strategy", "depth-first", "--faults", "none", "--from", "/election won/", "--timers", "2", "--depth", "30", "--jobs", "1", "--keep-going", "--time", "1h")
+	search := func(i int,
+		run func(context.Context, string, string, string, ...string) (*harness.Run, error)) (*harness.Run, error) {
+		r, err := run(b.ctx, filepath.Join(b.dir, fmt.Sprint("judged-", i)), "check", specs[i], "--strategy",
+			"depth-first", "--faults", "none", "--from", "/election won/", "--timers", "2", "--depth", "30", "--jobs",
+			"1", "--keep-going", "--time", "1h")
 		if err == nil && !r.Coverage.Exhausted {
 			err = fmt.Errorf("%s: not all was explored: %s", specs[i], r.Stopped)
 		}

@@ -201,7 +201,8 @@ func (b *bench) print() {
 
 // keep enters the median of samples.
 func (b *bench) keep(name, unit string, samples []float64) {
-	b.results[name] = result{Value: median(samples), Unit: unit, Spread: slices.Max(samples) - slices.Min(samples), Times: len(samples)}
+	b.results[name] = result{Value: median(samples), Unit: unit, Spread: slices.Max(samples) - slices.Min(samples),
+		Times: len(samples)}
 }
 
 // repeated measures several times.

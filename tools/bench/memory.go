@@ -51,7 +51,8 @@ func (b *bench) measureWindows() error {
 				if f.Coverage.Digest != s.Coverage.Digest || f.Coverage.States != s.Coverage.States {
 					return fmt.Errorf("%s: %d states with memo and checkpoints, %d without, or not the same ones", w.spec, f.Coverage.States, s.Coverage.States)
 				}
-				slow, fast, ratios = append(slow, s), append(fast, f), append(ratios, s.RealTime.Seconds()/f.RealTime.Seconds())
+				slow, fast, ratios = append(slow, s), append(fast, f),
+					append(ratios, s.RealTime.Seconds()/f.RealTime.Seconds())
 			}
 			b.search("slow."+name, slow)
 			b.search("fast."+name, fast)
@@ -63,8 +64,9 @@ func (b *bench) measureWindows() error {
 
 // explore explores a window to its end, with nothing remembered from before.
 func (b *bench) explore(w window, depth int, args ...string) (*harness.Run, error) {
-	r, err := b.cold("check", w.spec, append([]string{"--strategy", "depth-first", "--jobs", "1", "--keep-going", "--time", "1h",
-		"--from", w.from, "--timers", "2", "--depth", strconv.Itoa(depth)}, args...)...)
+	r, err := b.cold("check", w.spec,
+		append([]string{"--strategy", "depth-first", "--jobs", "1", "--keep-going", "--time", "1h",
+			"--from", w.from, "--timers", "2", "--depth", strconv.Itoa(depth)}, args...)...)
 	if err == nil && !r.Coverage.Exhausted {
 		err = fmt.Errorf("%s: not all was explored: %s, stopped: %s", w.spec, r.Outcome, r.Stopped)
 	}
@@ -85,7 +87,9 @@ func (b *bench) search(name string, reports []*harness.Run) {
 		{"boots", "", func(r *harness.Run) float64 { return float64(r.Coverage.Boots) }},
 		{"thaws", "", func(r *harness.Run) float64 { return float64(r.Coverage.Thaws) }},
 		{"freezes", "", func(r *harness.Run) float64 { return float64(r.Coverage.Freezes) }},
-		{"replays_per_new", "", func(r *harness.Run) float64 { return float64(r.Coverage.Replayed) / float64(r.Coverage.Executed) }},
+		{"replays_per_new", "", func(r *harness.Run) float64 {
+			return float64(r.Coverage.Replayed) / float64(r.Coverage.Executed)
+		}},
 		{"stepping", "s", func(r *harness.Run) float64 { return r.Coverage.Stepping.Seconds() }},
 		{"replaying", "s", func(r *harness.Run) float64 { return r.Coverage.Replaying.Seconds() }},
 		{"booting", "s", func(r *harness.Run) float64 { return r.Coverage.Booting.Seconds() }},

@@ -29,7 +29,8 @@ func (b *bench) measureParallel() error {
 	digest := ""
 	measure := func(processors, workers int) (float64, error) {
 		r, err := onProcessors(processors, func() (*harness.Run, error) {
-			return b.cold("check", spec, "--strategy", "deviations", "--deviations", "3", "--timers", "1", "--depth", "70",
+			return b.cold("check", spec, "--strategy", "deviations", "--deviations", "3", "--timers", "1", "--depth",
+				"70",
 				"--keep-going", "--time", "10m", "--jobs", fmt.Sprint(workers))
 		})
 		if err != nil {

@@ -38,7 +38,8 @@ func (b *bench) measureSystems() error {
 			executions = append(executions, float64(r.Executions)/r.RealTime.Seconds())
 			events = append(events, float64(r.Steps)/r.RealTime.Seconds())
 			random = append(random, r.MemoryMB)
-			if r, err = b.cold("check", s.spec, "--strategy", "default", "--time", b.budget.String(), "--keep-going"); err != nil {
+			if r, err = b.cold("check", s.spec, "--strategy", "default", "--time", b.budget.String(),
+				"--keep-going"); err != nil {
 				return err
 			}
 			explored = append(explored, r.MemoryMB)
@@ -60,7 +61,8 @@ func (b *bench) measureIdle() error {
 		return nil
 	}
 	path := filepath.Join(b.dir, "idle.yaml")
-	if err := errors.Join(os.WriteFile(path, idle, 0o644), os.WriteFile(filepath.Join(b.dir, "etcd"), program, 0o755)); err != nil {
+	if err := errors.Join(os.WriteFile(path, idle, 0o644),
+		os.WriteFile(filepath.Join(b.dir, "etcd"), program, 0o755)); err != nil {
 		return err
 	}
 	ratios, err := b.repeated(func() (float64, error) {

@@ -77,14 +77,18 @@ type row struct {
 
 var rows = []row{
 	{"the same states without checkpoints and memo, over with them: raftkv, 8 and 12 steps; etcd, 12 and 18 steps (it grows with the depth)", "%.0f", 1,
-		[]string{"ratio_vs_stateless.raftkv.8", "ratio_vs_stateless.raftkv.12", "ratio_vs_stateless.etcd.12", "ratio_vs_stateless.etcd.18"}},
+		[]string{"ratio_vs_stateless.raftkv.8", "ratio_vs_stateless.raftkv.12", "ratio_vs_stateless.etcd.12",
+			"ratio_vs_stateless.etcd.18"}},
 	{"remembered steps per second of a search with one worker, in millions: raftkv, Redis, etcd", "%.2f", 1e-6,
 		[]string{"remembered_per_s.raftkv", "remembered_per_s.redis", "remembered_per_s.etcd"}},
 	{"a transition that nobody has seen (thaw, step, freeze, end of the copy), ms: memcached, Redis, raftkv, etcd", "%.1f", 1,
-		[]string{"new_transition_ms.memcached", "new_transition_ms.redis", "new_transition_ms.raftkv", "new_transition_ms.etcd"}},
+		[]string{"new_transition_ms.memcached", "new_transition_ms.redis", "new_transition_ms.raftkv",
+			"new_transition_ms.etcd"}},
 	{"new transitions a second of a breadth-first search, over those where nodes go back in copies of processes: raftkv, Redis, etcd, memcached, PostgreSQL, ZooKeeper", "%.1f", 1,
-		[]string{"new_transition_ratio_copies.raftkv", "new_transition_ratio_copies.redis", "new_transition_ratio_copies.etcd",
-			"new_transition_ratio_copies.memcached", "new_transition_ratio_copies.postgres", "new_transition_ratio_copies.zookeeper"}},
+		[]string{"new_transition_ratio_copies.raftkv", "new_transition_ratio_copies.redis",
+			"new_transition_ratio_copies.etcd",
+			"new_transition_ratio_copies.memcached", "new_transition_ratio_copies.postgres",
+			"new_transition_ratio_copies.zookeeper"}},
 	{"transitions of the default search for as many executions, over one that tries no other times: raftkv, Redis, etcd, ZooKeeper", "%.2f", 1,
 		[]string{"probing_cost.raftkv", "probing_cost.redis", "probing_cost.etcd", "probing_cost.zookeeper"}},
 	{"the same search of raftkv on one processor, over two", "%.1f", 1, []string{"parallel_speedup"}},
@@ -94,10 +98,14 @@ var rows = []row{
 	{"whole executions per second (`--strategy random`): raftkv, Redis, etcd", "%.0f", 1,
 		[]string{"executions_per_s.raftkv", "executions_per_s.redis", "executions_per_s.etcd"}},
 	{"steps of the default search over those of `random` in the same time, with a crash and a partition: hashicorp/raft, PySyncObj, nats, etcd, Serf, Consul, Redis Sentinel, PostgreSQL, ZooKeeper", "%.1f", 1,
-		[]string{"default_over_random_steps.raft", "default_over_random_steps.pysyncobj", "default_over_random_steps.nats", "default_over_random_steps.etcd", "default_over_random_steps.serf", "default_over_random_steps.consul", "default_over_random_steps.sentinel", "default_over_random_steps.postgres", "default_over_random_steps.zookeeper"}},
+		[]string{"default_over_random_steps.raft", "default_over_random_steps.pysyncobj",
+			"default_over_random_steps.nats", "default_over_random_steps.etcd", "default_over_random_steps.serf",
+			"default_over_random_steps.consul", "default_over_random_steps.sentinel",
+			"default_over_random_steps.postgres", "default_over_random_steps.zookeeper"}},
 	{"virtual time over real time of three idle etcd", "%.0f", 1, []string{"virtual_over_real.etcd_idle"}},
 	{"to form an image of a power loss: among 10,000 names over 100, each synced, and none; in 40 MB over 5 MB (`ariadne crash`; it hardly grows)", "%.1f", 1,
-		[]string{"image_forming_large_vs_small.names-synced", "image_forming_large_vs_small.names", "image_forming_large_vs_small.pages-synced"}},
+		[]string{"image_forming_large_vs_small.names-synced", "image_forming_large_vs_small.names",
+			"image_forming_large_vs_small.pages-synced"}},
 	{"memory of Ariadne itself in whole executions, MB: raftkv, Redis, etcd", "%.0f", 1,
 		[]string{"supervisor_mb.random.raftkv", "supervisor_mb.random.redis", "supervisor_mb.random.etcd"}},
 	{"memory of Ariadne itself in the default search, MB: raftkv, Redis, etcd", "%.0f", 1,
@@ -180,7 +188,8 @@ func (m *measured) possible() error {
 	}
 	less("clock_read_us", "emulated_call_us")
 	for _, w := range windows {
-		less(fmt.Sprintf("fast.%s.%d.seconds", w.name, slices.Max(w.depths)), fmt.Sprintf("slow.%s.%d.seconds", w.name, slices.Max(w.depths)))
+		less(fmt.Sprintf("fast.%s.%d.seconds", w.name, slices.Max(w.depths)),
+			fmt.Sprintf("slow.%s.%d.seconds", w.name, slices.Max(w.depths)))
 	}
 	return errors.Join(wrong...)
 }

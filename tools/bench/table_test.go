@@ -12,7 +12,8 @@ import (
 
 // plausible has all that the table needs.
 func plausible() *measured {
-	m := &measured{harness.Origin{When: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), Machine: "a machine", Ariadne: "1.0", Load: "0.1"}, map[string]result{}}
+	m := &measured{harness.Origin{When: time.Date(2025, 3, 1, 0, 0, 0, 0, time.UTC), Machine: "a machine",
+		Ariadne: "1.0", Load: "0.1"}, map[string]result{}}
 	for _, r := range rows {
 		for _, name := range r.names {
 			m.Results[name] = result{Value: 4 / r.scale, Spread: 0.5 / r.scale, Times: 5}
@@ -56,14 +57,24 @@ func TestTable(t *testing.T) {
 // TestImpossible: no table is made of what cannot be.
 func TestImpossible(t *testing.T) {
 	for name, change := range map[string]func(m *measured){
-		"emulated_call_us was not measured":  func(m *measured) { delete(m.Results, "emulated_call_us") },
-		"cannot be 0":                        func(m *measured) { m.Results["executions_per_s.redis"] = result{Times: 5} },
-		"with events_per_s.raftkv":           func(m *measured) { m.Results["events_per_s.raftkv"] = result{Value: 3, Times: 5} },
-		"with emulated_call_us":              func(m *measured) { m.Results["clock_read_us"] = result{Value: 9, Times: 5} },
-		"with new_transition_ms.etcd at 4":   func(m *measured) { m.Results["new_transition_ms.etcd.step"] = result{Value: 5, Times: 5} },
+		"emulated_call_us was not measured": func(m *measured) { delete(m.Results, "emulated_call_us") },
+		"cannot be 0": func(m *measured) {
+			m.Results["executions_per_s.redis"] = result{Times: 5}
+		},
+		"with events_per_s.raftkv": func(m *measured) {
+			m.Results["events_per_s.raftkv"] = result{Value: 3, Times: 5}
+		},
+		"with emulated_call_us": func(m *measured) {
+			m.Results["clock_read_us"] = result{Value: 9, Times: 5}
+		},
+		"with new_transition_ms.etcd at 4": func(m *measured) {
+			m.Results["new_transition_ms.etcd.step"] = result{Value: 5, Times: 5}
+		},
 		"no transition of nats was executed": func(m *measured) { delete(m.Results, "audit.nats.again") },
-		"more transitions differ":            func(m *measured) { m.Results["audit.etcd.mismatches"] = result{Value: 1000, Times: 1} },
-		"where or when":                      func(m *measured) { m.When = time.Time{} },
+		"more transitions differ": func(m *measured) {
+			m.Results["audit.etcd.mismatches"] = result{Value: 1000, Times: 1}
+		},
+		"where or when": func(m *measured) { m.When = time.Time{} },
 	} {
 		m := plausible()
 		change(m)

@@ -20,14 +20,17 @@ const (
 )
 
 func some() result {
-	b := &bug{Name: "lost", Program: "store 1.0", Bug: "it forgets", Reference: "store#1", Needs: "a crash", Spec: "lost/a.yaml", Sibling: "lost/b.yaml", Beside: "store 1.1",
+	b := &bug{Name: "lost", Program: "store 1.0", Bug: "it forgets", Reference: "store#1", Needs: "a crash",
+		Spec: "lost/a.yaml", Sibling: "lost/b.yaml", Beside: "store 1.1",
 		violation: regexp.MustCompile("is gone")}
 	return result{b, []outcome{
-		{Seed: 0, Budget: 10 * time.Minute, Found: true, RealTime: 3 * time.Second, Executions: 10, Faults: []string{"crash", "restart"}},
+		{Seed: 0, Budget: 10 * time.Minute, Found: true, RealTime: 3 * time.Second, Executions: 10,
+			Faults: []string{"crash", "restart"}},
 		{Seed: 1, Budget: 10 * time.Minute, Found: true, RealTime: time.Second, Executions: 30},
 		{Seed: 2, Budget: 10 * time.Minute, Found: true, RealTime: 9 * time.Second, Executions: 20},
 	}, &outcome{Budget: time.Minute, RealTime: 61 * time.Second, Executions: 99},
-		&outcome{Replays: true, Critical: "crash n1", From: &harness.Size{Faults: 2, Deviations: 3, Steps: 99}, To: &harness.Size{Faults: 1, Steps: 44}}}
+		&outcome{Replays: true, Critical: "crash n1", From: &harness.Size{Faults: 2, Deviations: 3, Steps: 99},
+			To: &harness.Size{Faults: 1, Steps: 44}}}
 }
 
 func TestPage(t *testing.T) {
@@ -55,7 +58,8 @@ func TestPage(t *testing.T) {
 	// What nothing is kept of here stays: all of the first one, or what some of its searches have
 	// shown.
 	first := some()
-	for _, kept := range []result{{bug: first.bug}, {bug: first.bug, shrunk: first.shrunk}, {bug: first.bug, seeds: first.seeds}, {bug: first.bug, sibling: first.sibling}} {
+	for _, kept := range []result{{bug: first.bug}, {bug: first.bug, shrunk: first.shrunk},
+		{bug: first.bug, seeds: first.seeds}, {bug: first.bug, sibling: first.sibling}} {
 		again, err := o.writePage([]result{kept, missed, {bug: &bug{Name: "new", Beside: "2.0"}}}, harness.Page(page))
 		if err != nil || string(again) != page {
 			t.Errorf("%v\n%s", err, again)
@@ -157,9 +161,12 @@ func TestOutcome(t *testing.T) {
 		{record.Report{Outcome: harness.Inconclusive, Doubts: []string{"why"}}, false, "inconclusive: why"},
 		{record.Report{Outcome: harness.Violated, Violations: lost}, true, ""},
 		{record.Report{Outcome: harness.Suspected, Violations: lost}, true, ""},
-		{record.Report{Outcome: harness.Violated, Violations: []harness.Violation{{Violation: ariadne.Violation{Message: "died"}, NodeName: "n", Trace: trace}}}, false, "another violation: n: died"},
+		{record.Report{Outcome: harness.Violated,
+			Violations: []harness.Violation{{Violation: ariadne.Violation{Message: "died"}, NodeName: "n",
+				Trace: trace}}}, false, "another violation: n: died"},
 	} {
-		if r, err := newOutcome(b, &harness.Report{Report: c.report}); err != nil || r.Found != c.found || r.Wrong != c.wrong {
+		if r, err := newOutcome(b, &harness.Report{Report: c.report}); err != nil || r.Found != c.found ||
+			r.Wrong != c.wrong {
 			t.Errorf("%+v: %+v, %v", c.report, r, err)
 		}
 	}
@@ -168,7 +175,8 @@ func TestOutcome(t *testing.T) {
 // What is known of a search is not searched again until it is forgotten.
 func TestKnown(t *testing.T) {
 	b := some().bug
-	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list, kinds: regexp.MustCompile("seed")}
+	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list,
+		kinds: regexp.MustCompile("seed")}
 	if err := os.WriteFile(o.file(b, "seed", "3")+".json", []byte(`{"Seed": 3, "Found": true}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +223,8 @@ func TestList(t *testing.T) {
 		for _, b := range bugs {
 			for _, spec := range []string{b.Spec, b.Sibling} {
 				path := filepath.Join(filepath.Dir(list), spec)
-				for _, f := range []string{path, filepath.Join(filepath.Dir(path), "fetch"), filepath.Join(filepath.Dir(path), "README.md")} {
+				for _, f := range []string{path, filepath.Join(filepath.Dir(path), "fetch"),
+					filepath.Join(filepath.Dir(path), "README.md")} {
 					if _, err := os.Stat(f); err != nil {
 						t.Errorf("%s: %v", b.Name, err)
 					}
@@ -229,7 +238,8 @@ func TestList(t *testing.T) {
 // integration has the time for.
 func TestShort(t *testing.T) {
 	dir := t.TempDir()
-	o := options{ctx: t.Context(), ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), seeds: 1, budget: 2 * time.Minute, fetch: true, kinds: regexp.MustCompile(""), shrink: 10 * time.Second}
+	o := options{ctx: t.Context(), ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), seeds: 1,
+		budget: 2 * time.Minute, fetch: true, kinds: regexp.MustCompile(""), shrink: 10 * time.Second}
 	if err := harness.Build("../..", o.ariadne); err != nil {
 		t.Fatal(err)
 	}

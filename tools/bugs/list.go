@@ -47,7 +47,8 @@ func readBugs(path string) ([]*bug, error) {
 }
 
 func (b *bug) compile() (err error) {
-	for field, value := range map[string]string{"name": b.Name, "program": b.Program, "bug": b.Bug, "reference": b.Reference, "spec": b.Spec,
+	for field, value := range map[string]string{"name": b.Name, "program": b.Program, "bug": b.Bug,
+		"reference": b.Reference, "spec": b.Spec,
 		"sibling": b.Sibling, "beside": b.Beside, "violation": b.Violation} {
 		if value == "" {
 			err = errors.Join(err, fmt.Errorf("%s is needed", field))

@@ -42,7 +42,8 @@ const folder = "examples/bugs" // what the list's specs are relative to
 // it.
 func (r *result) good() bool {
 	missed := func(s outcome) bool { return !s.Found || s.Wrong != "" }
-	return !slices.ContainsFunc(r.seeds, missed) && (r.shrunk == nil || r.shrunk.From == nil || r.shrunk.Replays) && (r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
+	return !slices.ContainsFunc(r.seeds, missed) && (r.shrunk == nil || r.shrunk.From == nil || r.shrunk.Replays) &&
+		(r.sibling == nil || !r.sibling.Found && r.sibling.Wrong == "")
 }
 
 // writePage returns the whole page. Bugs of which nothing is kept here stay as the earlier page has
@@ -54,12 +55,14 @@ func (o *options) writePage(all []result, earlier harness.Page) ([]byte, error) 
 	beside := "beside it"
 	writeHeads(&b, []string{"bug", "program", "needs"}, beside)
 	for _, r := range all {
-		writeRow(&b, []string{"`" + r.bug.Name + "`", r.bug.Program, cmp.Or(r.bug.Needs, "an order")}, r.searched(earlier, beside, r.bug.Beside+": "))
+		writeRow(&b, []string{"`" + r.bug.Name + "`", r.bug.Program, cmp.Or(r.bug.Needs, "an order")},
+			r.searched(earlier, beside, r.bug.Beside+": "))
 	}
 	b.WriteString("\n")
 	for _, r := range all {
 		fmt.Fprintf(&b, "## %s\n\n%s: %s. %s.\n\n    ariadne check %s\n    ariadne check %s\n\n",
-			r.bug.Name, r.bug.Program, r.bug.Bug, r.bug.Reference, path.Join(folder, r.bug.Spec), path.Join(folder, r.bug.Sibling))
+			r.bug.Name, r.bug.Program, r.bug.Bug, r.bug.Reference, path.Join(folder, r.bug.Spec),
+			path.Join(folder, r.bug.Sibling))
 		r.writeWrong(&b, earlier)
 	}
 	writeOrigins(&b, all, earlier)
@@ -156,7 +159,8 @@ func (r *result) keepLines(b *strings.Builder, earlier harness.Page, prefix stri
 func writeOrigins(b *strings.Builder, all []result, earlier harness.Page) {
 	loads := map[string]float64{} // of origins: the greatest
 	for line := range strings.Lines(earlier.Section("Measured")) {
-		if origin, load, ok := strings.Cut(line, " (load before a search: up to "); ok && strings.HasPrefix(line, "- ") {
+		if origin, load, ok := strings.Cut(line, " (load before a search: up to "); ok &&
+			strings.HasPrefix(line, "- ") {
 			loads[origin], _ = strconv.ParseFloat(strings.TrimSuffix(load, ")\n"), 64)
 		}
 	}

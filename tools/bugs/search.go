@@ -105,7 +105,8 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 	if kind == shrunk {
 		shrink = o.shrink
 	}
-	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed), "--time", budget.String(), "--shrink", shrink.String())
+	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed),
+		"--time", budget.String(), "--shrink", shrink.String())
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,8 @@ func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Ru
 	if err != nil {
 		return err
 	}
-	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 && again.Violations[0].NodeName == v.NodeName
+	r.Replays = again.Outcome == report.Outcome && again.Mismatch == nil && len(again.Violations) == 1 &&
+		again.Violations[0].NodeName == v.NodeName
 	return nil
 }
 
@@ -217,7 +219,8 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 		r.Faults, err = faults(trace)
 		return r, err
 	case report.Outcome != harness.Nothing:
-		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...), ": ")
+		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...),
+			": ")
 	}
 	return r, nil
 }

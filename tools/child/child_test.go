@@ -63,7 +63,8 @@ func TestChildrenEnd(t *testing.T) {
 }
 
 func TestCommand(t *testing.T) {
-	if out, err := child.Command(context.Background(), "echo", "a", "b").Output(); err != nil || string(out) != "a b\n" {
+	if out, err := child.Command(context.Background(), "echo", "a", "b").Output(); err != nil ||
+		string(out) != "a b\n" {
 		t.Errorf("%q, %v", out, err)
 	}
 }

@@ -106,7 +106,8 @@ func (o *options) compare(ctx context.Context, specs []string) (bool, error) {
 			if r.high < enough {
 				verdict, ok = "SLOWER", false
 			}
-			fmt.Printf("%-24s %-14s %10.0f %10.0f  %.3f, %.3f to %.3f  %s\n", spec, m.name, median(old), median(new), r.median, r.low, r.high, verdict)
+			fmt.Printf("%-24s %-14s %10.0f %10.0f  %.3f, %.3f to %.3f  %s\n", spec, m.name, median(old), median(new),
+				r.median, r.low, r.high, verdict)
 		}
 	}
 	return ok, nil

@@ -33,7 +33,8 @@ var measures = []measure{
 // cold is the rate of checks by a strategy that remember nothing from before.
 func (o *options) cold(spec, strategy string, count func(*harness.Run) int) rate {
 	return func(ctx context.Context, a *harness.Ariadne, dir string) (float64, error) {
-		r, err := a.Cold(ctx, filepath.Join(dir, strategy), "check", spec, "--keep-going", "--jobs", o.jobs, "--strategy", strategy, "--time", o.time.String())
+		r, err := a.Cold(ctx, filepath.Join(dir, strategy), "check", spec, "--keep-going", "--jobs", o.jobs,
+			"--strategy", strategy, "--time", o.time.String())
 		if err != nil {
 			return 0, err
 		}

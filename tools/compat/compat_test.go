@@ -49,7 +49,11 @@ func TestListIsWhole(t *testing.T) {
 		}
 		// Specs with a planted bug are meant to fail; these are a part of others, or run the same
 		// programs.
-		apart := strings.HasSuffix(rel, "-bug.yaml") || slices.Contains([]string{"etcd/one-write.yaml", "raftkv/linearizable.yaml", "raftkv/properties.yaml", "raftkv/ready.yaml", "raftkv/workload.yaml", "etcd/functions.yaml", "etcd/slow-disk.yaml", "etcd/wire.yaml", "etcd/gateway.yaml", "craft/functions.yaml", "redis-source/replication.yaml", "redis-source/functions.yaml"}, rel)
+		apart := strings.HasSuffix(rel, "-bug.yaml") ||
+			slices.Contains([]string{"etcd/one-write.yaml", "raftkv/linearizable.yaml", "raftkv/properties.yaml",
+				"raftkv/ready.yaml", "raftkv/workload.yaml", "etcd/functions.yaml", "etcd/slow-disk.yaml",
+				"etcd/wire.yaml", "etcd/gateway.yaml", "craft/functions.yaml", "redis-source/replication.yaml",
+				"redis-source/functions.yaml"}, rel)
 		if slices.Contains(folders, filepath.Dir(rel)) && !apart && !slices.Contains(listed, rel) {
 			t.Errorf("%s is not in %s", rel, list)
 		}
@@ -61,7 +65,8 @@ func TestChoose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for wanted, n := range map[string]int{"": len(targets), "^etcd/": 2, "etcd-3.5": 1, "redis/cluster|^etcd/": 3, "etcetera": 0} {
+	for wanted, n := range map[string]int{"": len(targets), "^etcd/": 2, "etcd-3.5": 1, "redis/cluster|^etcd/": 3,
+		"etcetera": 0} {
 		if chosen := choose(targets, regexp.MustCompile(wanted)); len(chosen) != n {
 			t.Errorf("choose %q: %d targets; want %d", wanted, len(chosen), n)
 		}
@@ -76,11 +81,13 @@ func shown() *result {
 		Natural: natural{Ready: true, Steps: 12, Calls: 3456, VirtualTime: 2e9, RealTime: time.Second},
 		Runs:    10, EqualRuns: 9, RunDifference: "step 3: a, then b",
 		Replays: 10, EqualReplays: 10,
-		Walks: walks{Wanted: 100, Executions: 100, Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []harness.Seen{
-			{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
-			{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
-		}},
-		Check: check{Wanted: time.Minute, Outcome: harness.Nothing.String(), Executions: 7, Transitions: 89, RealTime: time.Minute, Stopped: "time"},
+		Walks: walks{Wanted: 100, Executions: 100,
+			Ends: map[string]int{"clients done": 95, "violation": 3, "time limit": 2}, Violations: []harness.Seen{
+				{Kind: "exit", Node: "n1", Message: "exit status 1", Count: 2},
+				{Kind: "deadlock", Message: "nothing is enabled", Count: 1},
+			}},
+		Check: check{Wanted: time.Minute, Outcome: harness.Nothing.String(), Executions: 7, Transitions: 89,
+			RealTime: time.Minute, Stopped: "time"},
 		Refusals: []harness.Refusal{
 			{Node: "kv", Refusal: ariadne.Refusal{Name: "io_uring_setup", Program: "kv", Count: 1, Harmless: true}},
 			{Node: "kv", Refusal: ariadne.Refusal{Name: "bpf", Program: "kv", Count: 2, Detail: "bpf(0)"}},
@@ -89,7 +96,9 @@ func shown() *result {
 }
 
 func known(t *testing.T) *target {
-	k := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("^exit status 1")}, Because: "Real."}}}
+	k := &target{Spec: "kv/kv.yaml", Program: "kv", Ready: "done",
+		Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("^exit status 1")},
+			Because: "Real."}}}
 	if err := k.compile(); err != nil {
 		t.Fatal(err)
 	}

@@ -237,7 +237,8 @@ func (o *pass) repeat(r *result, first *harness.Run) error {
 
 // replay takes one random walk and replays it; each replay verifies every step.
 func (o *pass) replay(r *result) error {
-	walk, err := o.command("walk", o.work, "check", o.spec, "--strategy", "random", "--first", "1", "--executions", "1", "--keep-going")
+	walk, err := o.command("walk", o.work, "check", o.spec, "--strategy", "random", "--first", "1", "--executions", "1",
+		"--keep-going")
 	if err != nil {
 		return err
 	}

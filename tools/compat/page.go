@@ -33,7 +33,8 @@ This page shows which real, unmodified programs run under Ariadne, and how repro
 - *steps*, *system calls* and the times are those of one natural run.
 `
 
-var columns = []string{"program", "spec", "user", "ready", "runs", "replays", "walks", "check", "steps", "system calls", "virtual time",
+var columns = []string{"program", "spec", "user", "ready", "runs", "replays", "walks", "check", "steps", "system calls",
+	"virtual time",
 	"real time", "measured"}
 
 // writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page
@@ -58,13 +59,15 @@ func writePage(rows []row, earlier harness.Page) []byte {
 // lines are the target's lines of the table.
 func (r row) lines(earlier harness.Page) (lines []string) {
 	for _, result := range r.results {
-		lines = append(lines, fmt.Sprintf("| %s |\n", strings.Join(append(result.cells(r.target), result.measured()), " | ")))
+		lines = append(lines,
+			fmt.Sprintf("| %s |\n", strings.Join(append(result.cells(r.target), result.measured()), " | ")))
 	}
 	if len(lines) == 0 {
 		lines = earlier.Rows("`" + r.Spec + "`")
 	}
 	if len(lines) == 0 {
-		lines = []string{fmt.Sprintf("| %s | `%s` | | not run |%s\n", r.Program, r.Spec, strings.Repeat(" |", len(columns)-4))}
+		lines = []string{fmt.Sprintf("| %s | `%s` | | not run |%s\n", r.Program, r.Spec,
+			strings.Repeat(" |", len(columns)-4))}
 	}
 	return lines
 }
@@ -131,7 +134,8 @@ func (r *result) checked() string {
 	if c.Wanted == 0 {
 		return "-"
 	}
-	text := fmt.Sprintf("%s in %.0f s: %d executions, %d transitions", c.Outcome, c.RealTime.Seconds(), c.Executions, c.Transitions)
+	text := fmt.Sprintf("%s in %.0f s: %d executions, %d transitions", c.Outcome, c.RealTime.Seconds(), c.Executions,
+		c.Transitions)
 	if c.Stopped != harness.StopTime {
 		text += ", " + c.Stopped
 	}
@@ -247,6 +251,7 @@ func (r *result) good(t *target) bool {
 
 // verdict is the result in one line, for the terminal.
 func (r *result) verdict(t *target) string {
-	return fmt.Sprintf("ready %s, runs %s, replays %s, walks %s, check %s, %s", r.readiness(), ratio(r.EqualRuns, r.Runs),
+	return fmt.Sprintf("ready %s, runs %s, replays %s, walks %s, check %s, %s", r.readiness(),
+		ratio(r.EqualRuns, r.Runs),
 		ratio(r.EqualReplays, r.Replays), r.walked(), r.checked(), r.Natural.RealTime.Round(time.Millisecond))
 }

@@ -85,7 +85,8 @@ func page(bugs []bug, all []*result) []byte {
 	}
 	for i := range bugs {
 		if r := all[i]; r != nil && r.Found {
-			fmt.Fprintf(&b, "\n## %s\n\n    ariadne check %s\n\n```\n%s\n```\n", bugs[i].Name, path.Join("examples", bugs[i].Spec), strings.TrimSpace(narrow(r.Text)))
+			fmt.Fprintf(&b, "\n## %s\n\n    ariadne check %s\n\n```\n%s\n```\n", bugs[i].Name,
+				path.Join("examples", bugs[i].Spec), strings.TrimSpace(narrow(r.Text)))
 		}
 	}
 	return b.Bytes()

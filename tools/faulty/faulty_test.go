@@ -48,15 +48,19 @@ func TestBadLists(t *testing.T) {
 }
 
 func kv() *target {
-	return &target{Spec: "kv/kv.yaml", What: "a store", Faults: usualFaults, Notes: "It\nis small.", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")}, Because: "Real: it waits."}}}
+	return &target{Spec: "kv/kv.yaml", What: "a store", Faults: usualFaults, Notes: "It\nis small.",
+		Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("gave up")},
+			Because: "Real: it waits."}}}
 }
 
 func shown() *result {
-	return &result{Origin: harness.Origin{When: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Ariadne: "0.1.0"}, Faults: usualFaults, Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
-		Ends:       map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
-		Tried:      []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
-		Violations: []harness.Seen{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2, Again: true}},
-		Replays:    3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3},
+	return &result{Origin: harness.Origin{When: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC), Ariadne: "0.1.0"},
+		Faults: usualFaults, Wanted: 10, Executions: 10, Steps: 99, RealTime: 4200 * time.Millisecond,
+		Ends:  map[string]int{"clients done": 7, "violation": 2, "time limit": 1},
+		Tried: []harness.Tried{{Kind: "crash", Taken: 6}, {Kind: "cut", Taken: 11}},
+		Violations: []harness.Seen{{Kind: "death", Node: "client", Message: "client  gave up\nat last", Count: 2,
+			Again: true}},
+		Replays: 3, EqualReplays: 3, Replayed: map[string]int{"crash": 2, "cut": 3},
 		Audit: audit{Wanted: 90, Transitions: 99, Audited: 12, Faults: map[string]int{"kill": 3}}}
 }
 
@@ -130,7 +134,8 @@ func TestKept(t *testing.T) {
 // TestShort runs a few executions of a store with this tool, from its list to its page.
 func TestShort(t *testing.T) {
 	dir := t.TempDir()
-	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"), executions: 8, replays: 4, audit: 100, patience: 5 * time.Minute, fetch: true}
+	o := options{ctx: t.Context(), list: list, ariadne: filepath.Join(dir, "ariadne"), work: filepath.Join(dir, "work"),
+		executions: 8, replays: 4, audit: 100, patience: 5 * time.Minute, fetch: true}
 	if err := harness.Build("../..", o.ariadne); err != nil {
 		t.Fatal(err)
 	}
@@ -145,8 +150,10 @@ func TestShort(t *testing.T) {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile(page)
-	if err != nil || !strings.Contains(string(text), "| crash,stop,cut | 8 of 8 | ") || !strings.Contains(string(text), "| 2 of 2 |") ||
-		!strings.Contains(string(text), "| pause,reset,refuse,jump | 8 of 8 | ") || strings.Count(string(text), ", 0 different |") != 2 {
+	if err != nil || !strings.Contains(string(text), "| crash,stop,cut | 8 of 8 | ") ||
+		!strings.Contains(string(text), "| 2 of 2 |") ||
+		!strings.Contains(string(text), "| pause,reset,refuse,jump | 8 of 8 | ") ||
+		strings.Count(string(text), ", 0 different |") != 2 {
 		t.Errorf("%v:\n%s", err, text)
 	}
 }

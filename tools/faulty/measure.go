@@ -80,7 +80,8 @@ func (o *options) measure(t *target) (*result, error) {
 }
 
 // random makes random executions with faults, from a number on, in a directory of the target's.
-func (o *options) random(a *harness.Ariadne, t *target, spec, faults string) func(out string, first, executions int) (*harness.Run, error) {
+func (o *options) random(a *harness.Ariadne, t *target, spec, faults string) func(out string, first,
+	executions int) (*harness.Run, error) {
 	return func(out string, first, executions int) (*harness.Run, error) {
 		return a.Cold(o.ctx, filepath.Join(o.dir(t), out), "check", spec, "--strategy", "random", "--keep-going",
 			"--faults", faults, "--first", strconv.Itoa(first), "--executions", strconv.Itoa(executions))
@@ -96,7 +97,8 @@ const auditPaths = 5
 func (o *options) auditOf(a *harness.Ariadne, t *target, spec string, r *result) error {
 	r.Audit = audit{Wanted: o.audit, Faults: map[string]int{}}
 	for seed := 1; r.Audit.Transitions < o.audit; seed++ {
-		run, err := a.Cold(o.ctx, filepath.Join(o.dir(t), "audit"), "check", spec, "--strategy", "walks", "--keep-going", "--audit", "0.1",
+		run, err := a.Cold(o.ctx, filepath.Join(o.dir(t), "audit"), "check", spec, "--strategy", "walks",
+			"--keep-going", "--audit", "0.1",
 			"--faults", r.Faults, "--seed", strconv.Itoa(seed), "--executions", strconv.Itoa(auditPaths))
 		if err != nil {
 			return err
@@ -118,14 +120,16 @@ func (o *options) auditOf(a *harness.Ariadne, t *target, spec string, r *result)
 
 // replay makes single executions again, in turn, and replays those that have faults: each replay
 // compares every step with the trace.
-func (o *options) replay(a *harness.Ariadne, r *result, check func(out string, first, executions int) (*harness.Run, error)) error {
+func (o *options) replay(a *harness.Ariadne, r *result,
+	check func(out string, first, executions int) (*harness.Run, error)) error {
 	r.Replayed = map[string]int{}
 	for i := 1; i <= r.Wanted && r.Replays < o.replays; i++ {
 		one, err := check("one", i, 1)
 		if err != nil {
 			return err
 		}
-		if one.Coverage == nil || !slices.ContainsFunc(one.Coverage.Faults, func(f harness.Tried) bool { return f.Taken > 0 }) {
+		if one.Coverage == nil ||
+			!slices.ContainsFunc(one.Coverage.Faults, func(f harness.Tried) bool { return f.Taken > 0 }) {
 			continue
 		}
 		traces, err := one.Traces()

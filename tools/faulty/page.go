@@ -43,7 +43,8 @@ otherwise.
 
 // good says whether a target is as it should be.
 func (r *result) good(t *target) bool {
-	return t.Triage.All(r.Violations) && r.Executions == r.Wanted && len(r.Doubts) == 0 && r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
+	return t.Triage.All(r.Violations) && r.Executions == r.Wanted && len(r.Doubts) == 0 &&
+		r.EqualReplays == r.Replays && r.Audit.Different == 0 && r.Audit.Transitions >= r.Audit.Wanted
 }
 
 // writePage returns the whole page. Targets of which nothing is kept here stay as the earlier page
@@ -58,7 +59,8 @@ func writePage(rows []row, earlier harness.Page) []byte {
 		switch old := earlier.Rows("`"+r.Spec+"`", r.target.Faults); {
 		case r.result != nil:
 			fmt.Fprintf(&b, "| %s | `%s` | %s | %d of %d | %s | %d | %d of %d | %s | %d | %s | %s, %s |\n", r.What, r.Spec, r.result.Faults, r.result.Executions, r.Wanted,
-				harness.Taken(r.Tried), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps, r.RealTime.Round(time.Second), r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne)
+				harness.Taken(r.Tried), r.Ends[harness.EndViolation], r.EqualReplays, r.Replays, r.Audit, r.Steps,
+				r.RealTime.Round(time.Second), r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne)
 			machines[fmt.Sprintf("- %s\n", r.Origin.Machine)] = true
 		case len(old) > 0:
 			b.WriteString(old[0])

@@ -46,13 +46,15 @@ func (f *figures) live() error {
 			if err != nil {
 				return err
 			}
-			table += fmt.Sprintf("%s,%s,%d,%d,%d,%d\n", w.name, s.name, len(steps), steps[len(steps)/2], steps[len(steps)*9/10], steps[len(steps)-1])
+			table += fmt.Sprintf("%s,%s,%d,%d,%d,%d\n", w.name, s.name, len(steps), steps[len(steps)/2],
+				steps[len(steps)*9/10], steps[len(steps)-1])
 			if w.weights == "" {
 				plot.Series = append(plot.Series, distribution(s.name, steps))
 			}
 		}
 	}
-	return cmp.Or(write(filepath.Join(f.out, "live.svg"), &plot), os.WriteFile(filepath.Join(f.out, "live.csv"), []byte(table), 0o644))
+	return cmp.Or(write(filepath.Join(f.out, "live.svg"), &plot),
+		os.WriteFile(filepath.Join(f.out, "live.csv"), []byte(table), 0o644))
 }
 
 // sampled returns how many steps walks of a system took, in order.

@@ -113,7 +113,8 @@ func (f *figures) run(only string) error {
 		if err := f.space(&s); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(f.out, s.name+"-searches.csv"), []byte(f.table.String()), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(f.out, s.name+"-searches.csv"), []byte(f.table.String()),
+			0o644); err != nil {
 			return err
 		}
 	}
@@ -161,7 +162,8 @@ func (f *figures) space(s *space) error {
 			return err
 		}
 	}
-	return errors.Join(write(filepath.Join(f.out, s.name+"-traces.svg"), &traces), write(filepath.Join(f.out, s.name+"-states.svg"), &states),
+	return errors.Join(write(filepath.Join(f.out, s.name+"-traces.svg"), &traces),
+		write(filepath.Join(f.out, s.name+"-states.svg"), &states),
 		os.WriteFile(filepath.Join(f.out, s.name+".csv"), []byte(numbers), 0o644))
 }
 
@@ -169,7 +171,8 @@ const tableHeader = "search,paths,traces,global_states,protocol_states,exhausted
 
 // search runs one check and enters it into the table.
 func (f *figures) search(name, spec, out string, flags []string) error {
-	r, err := f.ariadne.Run(f.ctx, out, "check", filepath.Join(f.examples, spec), append([]string{"--jobs", "1", "--keep-going"}, flags...)...)
+	r, err := f.ariadne.Run(f.ctx, out, "check", filepath.Join(f.examples, spec),
+		append([]string{"--jobs", "1", "--keep-going"}, flags...)...)
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
@@ -177,7 +180,8 @@ func (f *figures) search(name, spec, out string, flags []string) error {
 		return fmt.Errorf("%s: %s: %q", name, r.Outcome, slices.Concat(r.Doubts, r.Bugs))
 	}
 	c := r.Coverage
-	fmt.Fprintf(&f.table, "%s,%d,%d,%d,%d,%v,%.1f,%d,%.0f\n", name, c.Paths, c.Traces, c.States, c.Combined, c.Exhausted,
+	fmt.Fprintf(&f.table, "%s,%d,%d,%d,%d,%v,%.1f,%d,%.0f\n", name, c.Paths, c.Traces, c.States, c.Combined,
+		c.Exhausted,
 		r.RealTime.Seconds(), c.Executed, float64(c.Paths)/r.RealTime.Seconds())
 	return nil
 }

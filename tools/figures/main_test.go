@@ -42,7 +42,8 @@ func TestSeries(t *testing.T) {
 }
 
 func TestDistribution(t *testing.T) {
-	if s := distribution("x", []int{0, 0, 3, 9}); !slices.Equal(s.X, []float64{1, 4, 10}) || !slices.Equal(s.Y, []float64{50, 75, 100}) {
+	if s := distribution("x", []int{0, 0, 3, 9}); !slices.Equal(s.X, []float64{1, 4, 10}) ||
+		!slices.Equal(s.Y, []float64{50, 75, 100}) {
 		t.Errorf("%v", s)
 	}
 }

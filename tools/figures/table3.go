@@ -86,11 +86,13 @@ func (f *figures) perform(spec, strategy string) (*performance, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.Outcome == harness.ToolBug || r.Executions == 0 || r.RealTime <= 0 || r.VirtualTime <= 0 || r.Own <= 0 || r.All <= r.Own {
+	if r.Outcome == harness.ToolBug || r.Executions == 0 || r.RealTime <= 0 || r.VirtualTime <= 0 || r.Own <= 0 ||
+		r.All <= r.Own {
 		return nil, fmt.Errorf("%s (%s): %d paths in %v of real and %v of virtual time, %v of processor time, Ariadne's own %v",
 			r.Outcome, r.Stopped, r.Executions, r.RealTime, r.VirtualTime, r.All, r.Own)
 	}
-	return &performance{r.Executions, r.RealTime.Seconds(), float64(r.VirtualTime) / 1e9, r.Own.Seconds() / r.All.Seconds()}, nil
+	return &performance{r.Executions, r.RealTime.Seconds(), float64(r.VirtualTime) / 1e9,
+		r.Own.Seconds() / r.All.Seconds()}, nil
 }
 
 // performanceRow is a line of the table.

@@ -16,10 +16,14 @@ import (
 )
 
 func TestPage(t *testing.T) {
-	known := &target{Spec: "a/a.yaml", What: "a", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")}, Because: "known: a#1."}}}
+	known := &target{Spec: "a/a.yaml", What: "a",
+		Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")},
+			Because: "known: a#1."}}}
 	fresh := &target{Spec: "b/b.yaml", What: "b"}
-	r := &result{Wanted: time.Minute, RealTime: 90 * time.Second, Jobs: 1, Executions: 7, Transitions: 70, Tried: []harness.Tried{{Kind: "crash", Taken: 3}},
-		Findings: []finding{{Seen: harness.Seen{Kind: "linearizable", Message: "stale\nread", Count: 2, Steps: 12, Again: true}, Shrunk: 9}}}
+	r := &result{Wanted: time.Minute, RealTime: 90 * time.Second, Jobs: 1, Executions: 7, Transitions: 70,
+		Tried: []harness.Tried{{Kind: "crash", Taken: 3}},
+		Findings: []finding{{Seen: harness.Seen{Kind: "linearizable", Message: "stale\nread", Count: 2, Steps: 12,
+			Again: true}, Shrunk: 9}}}
 	copied := []string{"a-1.txt", "c-1.txt"}
 	page := string(writePage([]row{{known, r}, {fresh, nil}}, copied, ""))
 	for _, want := range []string{
@@ -36,7 +40,8 @@ func TestPage(t *testing.T) {
 	}
 	// What is explained later, without another search, is explained on the page.
 	before := string(writePage([]row{{&target{Spec: known.Spec, What: known.What}, r}, {fresh, nil}}, copied, ""))
-	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, copied, harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != page {
+	if again := string(writePage([]row{{known, nil}, {fresh, nil}}, copied,
+		harness.Page(before))); !strings.Contains(before, harness.Unexplained) || again != page {
 		t.Errorf("it was\n%sand is\n%s", before, again)
 	}
 	if !r.good(known) {
@@ -63,16 +68,22 @@ func TestTraces(t *testing.T) {
 	o := &options{list: filepath.Join(dir, "examples", "list.yaml"), traces: filepath.Join(dir, "examples", "traces")}
 	var found []finding
 	for i, f := range []finding{
-		{Seen: harness.Seen{Message: "stale 1", Steps: 7, Again: true}}, {Seen: harness.Seen{Message: "stale 2", Steps: 9, Again: true}, Shrunk: 5},
-		{Seen: harness.Seen{Message: "stale 3", Steps: 3}}, {Seen: harness.Seen{Message: "other", Steps: 2, Again: true}},
+		{Seen: harness.Seen{Message: "stale 1", Steps: 7, Again: true}},
+		{Seen: harness.Seen{Message: "stale 2", Steps: 9, Again: true}, Shrunk: 5},
+		{Seen: harness.Seen{Message: "stale 3", Steps: 3}},
+		{Seen: harness.Seen{Message: "other", Steps: 2, Again: true}},
 	} {
 		f.Trace = filepath.Join(dir, fmt.Sprintf("trace%d", i))
-		if err := os.WriteFile(f.Trace, trace.Format(&trace.Trace{Header: trace.Header{Version: "1", Name: "a", Spec: "../../a.yaml", Seed: uint64(i)}, End: "violation"}), 0o644); err != nil {
+		if err := os.WriteFile(f.Trace,
+			trace.Format(&trace.Trace{Header: trace.Header{Version: "1", Name: "a", Spec: "../../a.yaml",
+				Seed: uint64(i)}, End: "violation"}), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		found = append(found, f)
 	}
-	a := &target{Spec: "b/a.yaml", Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("nothing")}}, {Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")}}}}
+	a := &target{Spec: "b/a.yaml",
+		Triage: harness.Triage{{Violation: harness.Pattern{Regexp: regexp.MustCompile("nothing")}},
+			{Violation: harness.Pattern{Regexp: regexp.MustCompile("stale")}}}}
 	if err := o.copyTraces(a, &result{Findings: found}); err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +144,8 @@ func TestResult(t *testing.T) {
 	for _, c := range []struct {
 		r    result
 		want bool
-	}{{result{RealTime: time.Minute}, true}, {result{RealTime: 59 * time.Second}, false}, {result{Exhausted: true}, true}} {
+	}{{result{RealTime: time.Minute}, true}, {result{RealTime: 59 * time.Second}, false},
+		{result{Exhausted: true}, true}} {
 		if got := c.r.had(time.Minute); got != c.want {
 			t.Errorf("%+v: %v", c.r, got)
 		}

@@ -59,7 +59,8 @@ func writePage(rows []row, copied []string, earlier harness.Page) []byte {
 	for _, r := range rows {
 		switch old := earlier.Rows(r.What, "`"+r.Spec+"`"); {
 		case r.result != nil:
-			fmt.Fprintf(&b, "| %s | `%s` | %s | %d | %d | %s | %d | %s, %s, %s |\n", r.What, r.Spec, r.took(), r.Executions, r.Transitions, harness.Taken(r.Tried), len(r.Findings),
+			fmt.Fprintf(&b, "| %s | `%s` | %s | %d | %d | %s | %d | %s, %s, %s |\n", r.What, r.Spec, r.took(),
+				r.Executions, r.Transitions, harness.Taken(r.Tried), len(r.Findings),
 				r.Origin.When.Format(time.DateOnly), r.Origin.Ariadne, "load "+r.Origin.Load)
 		case len(old) > 0:
 			b.WriteString(old[0])

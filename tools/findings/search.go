@@ -68,7 +68,8 @@ func (o *options) search(t *target) (*result, error) {
 		search, rest, more = a.Run, o.time-before.RealTime, []string{"--resume"}
 	}
 	run, err := search(o.ctx, o.dir(t), "check", spec,
-		append(more, "--time", rest.String(), "--keep-going", "--shrink", o.shrink.String(), "--jobs", strconv.Itoa(r.Jobs))...)
+		append(more, "--time", rest.String(), "--keep-going", "--shrink", o.shrink.String(), "--jobs",
+			strconv.Itoa(r.Jobs))...)
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +171,8 @@ func (r *result) String() string {
 	if r == nil {
 		return "nothing"
 	}
-	return fmt.Sprintf("%v, %d executions, %d transitions, %d kinds of violations", r.RealTime.Round(time.Second), r.Executions, r.Transitions, len(r.Findings))
+	return fmt.Sprintf("%v, %d executions, %d transitions, %d kinds of violations", r.RealTime.Round(time.Second),
+		r.Executions, r.Transitions, len(r.Findings))
 }
 
 // good says whether all that a target showed is explained.

@@ -33,7 +33,8 @@ func compare(want, got *golden) *comparison {
 	if !c.different {
 		return c
 	}
-	for _, other := range []struct{ what, want, got string }{{"the spec is another", want.spec, got.spec}, {"the programs are others", want.uses, got.uses}} {
+	for _, other := range []struct{ what, want, got string }{{"the spec is another", want.spec, got.spec},
+		{"the programs are others", want.uses, got.uses}} {
 		if other.want != other.got {
 			c.changed, c.different = true, false
 			c.lines = append(c.lines, other.what)

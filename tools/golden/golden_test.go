@@ -17,7 +17,8 @@ const recorded = "testdata"
 
 func TestCompare(t *testing.T) {
 	base := func() *golden {
-		return &golden{spec: "s", uses: "u", run: "nothing found: clients done, 0 violations", steps: []string{"1 a", "2 b", "3 c"},
+		return &golden{spec: "s", uses: "u", run: "nothing found: clients done, 0 violations",
+			steps:  []string{"1 a", "2 b", "3 c"},
 			checks: []string{"dpor: paths 3", "all-paths: paths 9"}}
 	}
 	for name, c := range map[string]struct {
@@ -25,14 +26,21 @@ func TestCompare(t *testing.T) {
 		verdict string
 		line    string
 	}{
-		"same":                     {func(want, got *golden) {}, "same 3 steps and 2 searches", ""},
-		"a step":                   {func(want, got *golden) { got.steps[1] = "2 x" }, "DIFFERS; the same are 1 steps and 2 searches", "got  2 x"},
-		"fewer":                    {func(want, got *golden) { got.steps = got.steps[:2] }, "DIFFERS; the same are 2 steps and 2 searches", "want 3 steps, got 2"},
-		"the end":                  {func(want, got *golden) { got.run = "violation" }, "DIFFERS; the same are 3 steps and 2 searches", "got  violation"},
-		"a count":                  {func(want, got *golden) { got.checks[0] = "dpor: paths 4" }, "DIFFERS; the same are 3 steps and 1 searches", "got  dpor: paths 4"},
-		"preempted":                {func(want, got *golden) { got.steps, got.preempted = got.steps[:2], 3 }, "same 2 steps and 2 searches", "from step 3 on"},
-		"too slow":                 {func(want, got *golden) { got.checks[1] = "all-paths: " + notComparable + "x" }, "same 3 steps and 1 searches", "all-paths is not comparable"},
-		"programs":                 {func(want, got *golden) { got.steps[0], got.uses = "1 x", "v" }, "not comparable", "the programs are others"},
+		"same": {func(want, got *golden) {}, "same 3 steps and 2 searches", ""},
+		"a step": {func(want, got *golden) { got.steps[1] = "2 x" },
+			"DIFFERS; the same are 1 steps and 2 searches", "got  2 x"},
+		"fewer": {func(want, got *golden) { got.steps = got.steps[:2] },
+			"DIFFERS; the same are 2 steps and 2 searches", "want 3 steps, got 2"},
+		"the end": {func(want, got *golden) { got.run = "violation" },
+			"DIFFERS; the same are 3 steps and 2 searches", "got  violation"},
+		"a count": {func(want, got *golden) { got.checks[0] = "dpor: paths 4" },
+			"DIFFERS; the same are 3 steps and 1 searches", "got  dpor: paths 4"},
+		"preempted": {func(want, got *golden) { got.steps, got.preempted = got.steps[:2], 3 },
+			"same 2 steps and 2 searches", "from step 3 on"},
+		"too slow": {func(want, got *golden) { got.checks[1] = "all-paths: " + notComparable + "x" },
+			"same 3 steps and 1 searches", "all-paths is not comparable"},
+		"programs": {func(want, got *golden) { got.steps[0], got.uses = "1 x", "v" }, "not comparable",
+			"the programs are others"},
 		"new programs do the same": {func(want, got *golden) { got.uses = "v" }, "same 3 steps and 2 searches", ""},
 	} {
 		want, got := base(), base()
@@ -46,12 +54,14 @@ func TestCompare(t *testing.T) {
 
 func TestFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x", "y.golden")
-	want := &golden{spec: "s", uses: "u", run: "violation: x", steps: []string{"1 a", "2 b"}, preempted: 3, checks: []string{"dpor: 1"}}
+	want := &golden{spec: "s", uses: "u", run: "violation: x", steps: []string{"1 a", "2 b"}, preempted: 3,
+		checks: []string{"dpor: 1"}}
 	if err := want.save(path); err != nil {
 		t.Fatal(err)
 	}
 	got, err := load(path)
-	if err != nil || !slices.Equal(got.steps, want.steps) || !slices.Equal(got.checks, want.checks) || got.run != want.run || got.preempted != 3 {
+	if err != nil || !slices.Equal(got.steps, want.steps) || !slices.Equal(got.checks, want.checks) ||
+		got.run != want.run || got.preempted != 3 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	if err := os.WriteFile(path, []byte("1 a\n"), 0o644); err != nil {
@@ -79,7 +89,8 @@ func TestRecorded(t *testing.T) {
 	for _, held := range []struct {
 		spec     string
 		searches bool
-	}{{"raftkv/raftkv.yaml", false}, {"paxos/paxos-tiny.yaml", false}, {"planted/queue.yaml", false}, {"planted/token.yaml", true}} {
+	}{{"raftkv/raftkv.yaml", false}, {"paxos/paxos-tiny.yaml", false}, {"planted/queue.yaml", false},
+		{"planted/token.yaml", true}} {
 		t.Run(strings.TrimSuffix(held.spec, ".yaml"), func(t *testing.T) {
 			want, err := load(filepath.Join(recorded, strings.TrimSuffix(held.spec, ".yaml")+".golden"))
 			if err != nil {

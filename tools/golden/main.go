@@ -154,7 +154,9 @@ func (o *options) specs(wanted []string) ([]string, error) {
 		return all, nil
 	}
 	for _, w := range wanted {
-		some := slices.DeleteFunc(slices.Clone(all), func(spec string) bool { return spec != w && filepath.Dir(spec) != filepath.Clean(w) })
+		some := slices.DeleteFunc(slices.Clone(all), func(spec string) bool {
+			return spec != w && filepath.Dir(spec) != filepath.Clean(w)
+		})
 		if len(some) == 0 {
 			return nil, fmt.Errorf("no spec %q below %s", w, o.examples)
 		}

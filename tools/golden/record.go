@@ -48,7 +48,10 @@ func searches(steps int) []search {
 		// it comes to the end of the first path when it has seen nearly all states
 		{"breadth-first", "6"},
 	} {
-		all = append(all, search{s.strategy, []string{"--strategy", s.strategy, "--from", from, "--depth", s.depth, "--timers", "1", "--executions", "200"}})
+		all = append(all,
+			search{s.strategy,
+				[]string{"--strategy", s.strategy, "--from", from, "--depth", s.depth, "--timers", "1", "--executions",
+					"200"}})
 	}
 	// What is wrong in a system shows later than in the window, with few deviations.
 	return append(all, search{"whole", []string{"--strategy", "deviations", "--executions", "40"}})
@@ -134,7 +137,8 @@ func stepLine(s harness.Step) string {
 	if s.Deadline != nil {
 		deadline = fmt.Sprint(int64(*s.Deadline))
 	}
-	rest := []string{fmt.Sprint(int64(s.Clock)), deadline, exits(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling, s.Fatal}
+	rest := []string{fmt.Sprint(int64(s.Clock)), deadline, exits(s.Exits), fmt.Sprint(s.Done), s.Diverged, s.Polling,
+		s.Fatal}
 	return fmt.Sprintf("%d %d.%09d calls %d%s%s rest %s %s", s.Step, int64(s.At/1e9), int64(s.At%1e9), s.Calls,
 		several("msgs", messages), several("lines", lines), digest(strings.Join(rest, "\x00")), s.Action)
 }
@@ -143,7 +147,8 @@ func stepLine(s harness.Step) string {
 func exits(all []harness.Exit) string {
 	var list []string
 	for _, x := range all {
-		list = append(list, fmt.Sprintf(`{"At":%d,"Command":%d,"Status":%d,"Signal":%d}`, x.At, x.Command, x.Status, x.Signal))
+		list = append(list,
+			fmt.Sprintf(`{"At":%d,"Command":%d,"Status":%d,"Signal":%d}`, x.At, x.Command, x.Status, x.Signal))
 	}
 	if list == nil {
 		return ""

@@ -20,7 +20,8 @@ type (
 )
 
 // Explain explains a trace, and tries executions for so long. text is what people read of it.
-func (a *Ariadne) Explain(ctx context.Context, trace string, limit time.Duration) (x *Explained, text string, err error) {
+func (a *Ariadne) Explain(ctx context.Context, trace string, limit time.Duration) (x *Explained, text string,
+	err error) {
 	run := func(flags ...string) (string, error) {
 		cmd := child.Command(ctx, a.Binary, append([]string{"explain", trace, "--time", limit.String()}, flags...)...)
 		cmd.Dir, cmd.Env = a.Dir, a.Env

@@ -21,7 +21,9 @@ func (a *Ariadne) Know(ctx context.Context, out, spec string) (*Known, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Known{a, out, spec, []string{"--keep-going", "--jobs", "1", "--from", strconv.Itoa(max(1, natural.Steps/3)), "--depth", "14", "--timers", "1"}}
+	k := &Known{a, out, spec,
+		[]string{"--keep-going", "--jobs", "1", "--from", strconv.Itoa(max(1, natural.Steps/3)), "--depth", "14",
+			"--timers", "1"}}
 	r, err := a.Cold(ctx, out, "check", spec, append(k.flags, "--strategy", "depth-first", "--time", "10m")...)
 	if err == nil && !r.Coverage.Exhausted {
 		err = fmt.Errorf("%s: not all of %v was explored: %s", spec, k.flags, r.Stopped)
@@ -32,7 +34,8 @@ func (a *Ariadne) Know(ctx context.Context, out, spec string) (*Known, error) {
 // Rate walks through the window for a time, by random choices, and returns how many remembered
 // transitions a second that takes: with one worker, and all that a check does.
 func (k *Known) Rate(ctx context.Context, d time.Duration) (float64, error) {
-	r, err := k.ariadne.Run(ctx, k.out, "check", k.spec, append(k.flags, "--strategy", "walks", "--time", d.String())...)
+	r, err := k.ariadne.Run(ctx, k.out, "check", k.spec,
+		append(k.flags, "--strategy", "walks", "--time", d.String())...)
 	if err != nil {
 		return 0, err
 	}

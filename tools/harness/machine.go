@@ -34,8 +34,9 @@ func (a *Ariadne) Origin() (Origin, error) {
 		return Origin{}, err
 	}
 	return Origin{
-		When:    time.Now().UTC(),
-		Machine: fmt.Sprintf("%s, %d processors, Linux %s, %s", processor(), runtime.NumCPU(), unix.ByteSliceToString(u.Release[:]), runtime.Version()),
+		When: time.Now().UTC(),
+		Machine: fmt.Sprintf("%s, %d processors, Linux %s, %s", processor(), runtime.NumCPU(),
+			unix.ByteSliceToString(u.Release[:]), runtime.Version()),
 		Ariadne: version,
 		Load:    strings.Fields(string(load))[0],
 	}, nil
@@ -56,5 +57,6 @@ func processor() string {
 }
 
 func (o Origin) String() string {
-	return fmt.Sprintf("Measured on %s by Ariadne %s on %s (load before it: %s).", o.When.Format(time.DateOnly), o.Ariadne, o.Machine, o.Load)
+	return fmt.Sprintf("Measured on %s by Ariadne %s on %s (load before it: %s).", o.When.Format(time.DateOnly),
+		o.Ariadne, o.Machine, o.Load)
 }

@@ -40,6 +40,7 @@ func (a *Ariadne) Replay(ctx context.Context, out string, v Violation) (Seen, er
 // Of a smaller execution the message may be another one, as far as the shrinker allows.
 func CameTo(r *Report, v Violation) bool {
 	return r.Mismatch == nil && len(r.Bugs) == 0 && slices.ContainsFunc(r.Violations, func(w Violation) bool {
-		return w.Kind == v.Kind && w.NodeName == v.NodeName && property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
+		return w.Kind == v.Kind && w.NodeName == v.NodeName &&
+			property.Masked(w.Kind, w.Message) == property.Masked(v.Kind, v.Message)
 	})
 }

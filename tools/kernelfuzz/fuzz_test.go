@@ -19,7 +19,8 @@ func bench(t *testing.T) *Bench {
 		}
 	}
 	binary := filepath.Join(t.TempDir(), "ariadne")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/ariadne-mc/ariadne/cmd/ariadne").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"github.com/ariadne-mc/ariadne/cmd/ariadne").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b, err := NewBench("testdata", binary)

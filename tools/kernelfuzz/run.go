@@ -32,7 +32,8 @@ func NewBench(testdata, ariadne string) (*Bench, error) {
 		return nil, err
 	}
 	b := &Bench{dir: dir, ariadne: ariadne}
-	args := []string{"-O1", "-Wall", "-Wno-unused-parameter", "-o", filepath.Join(dir, "interp"), filepath.Join(testdata, "interp.c")}
+	args := []string{"-O1", "-Wall", "-Wno-unused-parameter", "-o", filepath.Join(dir, "interp"),
+		filepath.Join(testdata, "interp.c")}
 	if out, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 		b.Close()
 		return nil, fmt.Errorf("building the interpreter: %v\n%s", err, out)
@@ -58,7 +59,8 @@ func (b *Bench) Possible() error {
 
 // native is a command in namespaces of its own; all in them ends with it.
 func (b *Bench) native(name string, args ...string) *exec.Cmd {
-	args = append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child", name}, args...)
+	args = append([]string{"--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "--kill-child", name},
+		args...)
 	if os.Getuid() != 0 {
 		args = append([]string{"--map-root-user"}, args...)
 	}

@@ -41,7 +41,8 @@ func TestWrap(t *testing.T) {
 // The picture is XML, has each line once, and marks what a reader is to see.
 func TestDraw(t *testing.T) {
 	picture := string(draw([]string{
-		"$ ariadne check a.yaml", "violation: death: a < b & c", "    and d", "", "   1.070156s     9* n1 -> client      late",
+		"$ ariadne check a.yaml", "violation: death: a < b & c", "    and d", "",
+		"   1.070156s     9* n1 -> client      late",
 		"   1.214930s        client            | wrote", "   1.214927s   133  n1 -> client      on time",
 		"    the rest of it", "Found a violation: it is", "violation: --keep-going looks for others.",
 	}))
@@ -55,7 +56,8 @@ func TestDraw(t *testing.T) {
 	for _, want := range []string{
 		`class="command" xml:space="preserve">$ ariadne`, `class="bad" xml:space="preserve">violation: death: a &lt; b &amp; c<`, `class="bad" xml:space="preserve">    and d<`,
 		`class="odd" xml:space="preserve">   1.070156s`, `class="log" xml:space="preserve">   1.214930s`,
-		`" xml:space="preserve">   1.214927s`, `" xml:space="preserve">    the rest`, `" xml:space="preserve">violation: --keep`, "prefers-color-scheme: dark",
+		`" xml:space="preserve">   1.214927s`, `" xml:space="preserve">    the rest`,
+		`" xml:space="preserve">violation: --keep`, "prefers-color-scheme: dark",
 	} {
 		if strings.Count(picture, want) != 1 {
 			t.Errorf("%d times: %s", strings.Count(picture, want), want)

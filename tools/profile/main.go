@@ -78,7 +78,8 @@ func (o *options) profile(ctx context.Context, specs []string) (err error) {
 func (o *options) search(ctx context.Context, spec string) error {
 	dir := filepath.Join(o.work, "run")
 	for _, strategy := range []string{"random", "default"} {
-		_, err := o.ariadne.Cold(ctx, dir, "check", spec, "--keep-going", "--strategy", strategy, "--time", o.time.String())
+		_, err := o.ariadne.Cold(ctx, dir, "check", spec, "--keep-going", "--strategy", strategy, "--time",
+			o.time.String())
 		if err != nil {
 			return err
 		}

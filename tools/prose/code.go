@@ -107,7 +107,8 @@ func breaks(fset *token.FileSet, f *ast.File, text []byte, lines []string, wide 
 			assigned = true
 		}
 		inList := len(open) > 0 && open[len(open)-1]
-		divides := tok == token.COMMA && (inList || assigned || strings.HasPrefix(strings.TrimSpace(lines[l-1]), "return ")) ||
+		divides := tok == token.COMMA &&
+			(inList || assigned || strings.HasPrefix(strings.TrimSpace(lines[l-1]), "return ")) ||
 			tok == token.LAND || tok == token.LOR
 		body := bodies[o] && (tok == token.LBRACE || tok == token.RBRACE)
 		limit, ok := fits[l]

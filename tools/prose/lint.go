@@ -231,7 +231,8 @@ func begins(doc, name string) bool {
 		switch {
 		case w == name || strings.TrimSuffix(w, "'s") == name || strings.HasSuffix(w, "."+name):
 			return true
-		case i == 0 && slices.Contains([]string{"A", "An", "The", "Deprecated"}, w) || w == "and" || ast.IsExported(w) && strings.HasSuffix(fields[i], ","):
+		case i == 0 && slices.Contains([]string{"A", "An", "The", "Deprecated"}, w) || w == "and" ||
+			ast.IsExported(w) && strings.HasSuffix(fields[i], ","):
 		default:
 			// "A and B": A is exported.
 			if !(ast.IsExported(w) && i+1 < len(fields) && fields[i+1] == "and") {
@@ -254,14 +255,16 @@ func renamed(doc, name, receiver string) string {
 	fields := strings.Fields(first)
 	for i := 1; i < len(fields); i++ {
 		a, b := strings.ToLower(fields[i-1]), strings.TrimRight(fields[i], ".,;:")
-		if a == b && (i > 1 || fields[0] == a) && !slices.Contains(doubled, a) && regexp.MustCompile(`^[a-z]+$`).MatchString(a) {
+		if a == b && (i > 1 || fields[0] == a) && !slices.Contains(doubled, a) &&
+			regexp.MustCompile(`^[a-z]+$`).MatchString(a) {
 			return fmt.Sprintf("%q stands twice", fields[i-1]+" "+fields[i])
 		}
 		if i > 1 && fields[i-1] == name && camel.MatchString(name) && slices.Contains([]string{"the", "a", "an"}, b) {
 			return fmt.Sprintf("%q stands where a verb should", fields[i-1]+" "+fields[i])
 		}
 	}
-	if receiver != "" && receiver != name && len(fields) > 1 && fields[0] == receiver && strings.HasSuffix(fields[1], "s") && !slices.Contains([]string{"is", "has", "was"}, fields[1]) {
+	if receiver != "" && receiver != name && len(fields) > 1 && fields[0] == receiver &&
+		strings.HasSuffix(fields[1], "s") && !slices.Contains([]string{"is", "has", "was"}, fields[1]) {
 		return fmt.Sprintf("%q is about another name", fields[0]+" "+fields[1])
 	}
 	return ""

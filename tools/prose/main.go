@@ -145,7 +145,8 @@ func files(roots []string, do func(path string, text []byte) error) error {
 
 // skipped reports whether a folder holds what was not written here.
 func skipped(name string) bool {
-	return name == "testdata" || name == "ariadne-runs" || name == "bin" || name == "vendor" || strings.HasPrefix(name, ".")
+	return name == "testdata" || name == "ariadne-runs" || name == "bin" || name == "vendor" ||
+		strings.HasPrefix(name, ".")
 }
 
 // generated reports whether a program has written a file, by its first lines.

@@ -17,12 +17,14 @@ import (
 const messagesFile = "tools/prose/testdata/messages.txt"
 
 // speaking are the folders whose texts reach the user of the command line.
-var speaking = []string{"cmd/ariadne", "internal/explore/search", "internal/explore/steer", "internal/judge", "internal/leaf/readfile", "internal/leaf/trace",
+var speaking = []string{"cmd/ariadne", "internal/explore/search", "internal/explore/steer", "internal/judge",
+	"internal/leaf/readfile", "internal/leaf/trace",
 	"internal/leaf/disk", "internal/record", "internal/system", "internal/use"}
 
 // speaks reports whether the texts of a file reach the user.
 func speaks(file string) bool {
-	return strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") && !strings.HasSuffix(path.Dir(file), "test") &&
+	return strings.HasSuffix(file, ".go") && !strings.HasSuffix(file, "_test.go") &&
+		!strings.HasSuffix(path.Dir(file), "test") &&
 		slices.ContainsFunc(speaking, func(dir string) bool { return strings.HasPrefix(file, dir+"/") })
 }
 

@@ -129,7 +129,8 @@ func saysWhatFor(page string) bool {
 // isDocument reports whether a file is a page of the documents, whose first sentence says what it
 // is for.
 func isDocument(file string) bool {
-	return path.Ext(file) == ".md" && (strings.HasPrefix(file, "docs/") || file == "CONTRIBUTING.md" || file == "CHANGELOG.md")
+	return path.Ext(file) == ".md" &&
+		(strings.HasPrefix(file, "docs/") || file == "CONTRIBUTING.md" || file == "CHANGELOG.md")
 }
 
 // longSentences are the sentences of a text with more than mostWords words, each by its first

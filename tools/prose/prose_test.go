@@ -206,7 +206,8 @@ func g() {}
 		t.Fatal(err)
 	}
 	w := func(n int) string { return strings.TrimSpace(strings.Repeat("word ", n)) }
-	want := strings.Replace(text, "// F does it. "+long+"\n// More of it.", "// F does it. "+w(17)+"\n// "+w(13)+" More of it.", 1)
+	want := strings.Replace(text, "// F does it. "+long+"\n// More of it.",
+		"// F does it. "+w(17)+"\n// "+w(13)+" More of it.", 1)
 	want = strings.Replace(want, "\t_ = x // "+long, "\t// "+w(18)+"\n\t// "+w(12)+"\n\t_ = x", 1)
 	if trimmed := strings.ReplaceAll(want, " \n", "\n"); strings.ReplaceAll(string(got), " \n", "\n") != trimmed {
 		for i, line := range strings.Split(trimmed, "\n") {
@@ -248,7 +249,8 @@ func TestWrapMarkdown(t *testing.T) {
 // lines behind it. In a list, the same line is an item.
 func TestWrapKeepsCode(t *testing.T) {
 	long := strings.TrimSpace(strings.Repeat("word ", 30))
-	for _, block := range []string{"    nodes:\n      - {command: " + long + "}\n    faults: {power: 1}\n", "    * mark\n      " + long + "\n"} {
+	for _, block := range []string{"    nodes:\n      - {command: " + long + "}\n    faults: {power: 1}\n",
+		"    * mark\n      " + long + "\n"} {
 		text := "Text:\n\n" + block + "\nMore.\n"
 		if got := string(wrapMarkdown([]byte(text))); got != text {
 			t.Errorf("got\n%s\nwant\n%s", got, text)
@@ -275,7 +277,8 @@ func TestPages(t *testing.T) {
 	read := 0
 	for _, root := range []string{"docs", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"} {
 		err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
-			if err != nil || d.IsDir() || filepath.Ext(file) != ".md" || filepath.Base(filepath.Dir(file)) == "figures" {
+			if err != nil || d.IsDir() || filepath.Ext(file) != ".md" ||
+				filepath.Base(filepath.Dir(file)) == "figures" {
 				return err
 			}
 			text, err := os.ReadFile(file)
@@ -307,14 +310,16 @@ func TestContents(t *testing.T) {
 	page := "# Title\n\nThis page is\nlong.\n\n| a |\n\n## `One`, two\n" + rest + "\n## Three\n\n```\n## code\n```\n\n## Four [x](y.md)\n"
 	want := "# Title\n\nThis page is\nlong.\n\nContents:\n\n- [`One`, two](#one-two)\n- [Three](#three)\n- [Four x](#four-x)\n\n| a |\n\n## `One`, two\n"
 	got := withContents(page)
-	if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, strings.TrimPrefix(page, "# Title\n\nThis page is\nlong.\n\n| a |\n\n")) {
+	if !strings.HasPrefix(got, want) ||
+		!strings.HasSuffix(got, strings.TrimPrefix(page, "# Title\n\nThis page is\nlong.\n\n| a |\n\n")) {
 		t.Errorf("got\n%s", got)
 	}
 	if again := withContents(got); again != got {
 		t.Errorf("a second time:\n%s", again)
 	}
 	renamed := strings.Replace(got, "## Three", "## Third", 1)
-	if again := withContents(renamed); strings.Count(again, contentsMark) != 1 || !strings.Contains(again, "- [Third](#third)\n") || strings.Contains(again, "#three") {
+	if again := withContents(renamed); strings.Count(again, contentsMark) != 1 ||
+		!strings.Contains(again, "- [Third](#third)\n") || strings.Contains(again, "#three") {
 		t.Errorf("after a new name:\n%s", again)
 	}
 	if short := strings.Replace(page, rest, "", 1); withContents(short) != short {
@@ -392,7 +397,8 @@ func f() error {
 	for _, m := range found {
 		got = append(got, m.text)
 	}
-	if want := []string{"Does it all", "one %d\nand two", "says … more", "no such file"}; err != nil || !slices.Equal(got, want) {
+	if want := []string{"Does it all", "one %d\nand two", "says … more", "no such file"}; err != nil ||
+		!slices.Equal(got, want) {
 		t.Errorf("%v, got %q", err, got)
 	}
 	if speaks("internal/use/a_test.go") || speaks("internal/machine/node/a.go") || !speaks("cmd/ariadne/a.go") {

@@ -45,7 +45,9 @@ func (p *packages) strays() (all []finding) {
 			for _, d := range declarations(f) {
 				if first, ok := d.strays(declared); ok {
 					at := p.fset.Position(d.doc.Pos())
-					all = append(all, finding{"stray", at.Filename, at.Line, fmt.Sprintf("the comment on %s begins with %s", d.names[0], first)})
+					all = append(all,
+						finding{"stray", at.Filename, at.Line,
+							fmt.Sprintf("the comment on %s begins with %s", d.names[0], first)})
 				}
 			}
 		}

@@ -114,7 +114,8 @@ func paragraphs(lines []string) (all []paragraph) {
 		switch {
 		case fenced != "" || strings.TrimSpace(l) == "":
 			continue
-		case m == "" && verbatim.MatchString(l) && !(inList && strings.HasPrefix(l, "    ") && i > 0 && lines[i-1] == ""):
+		case m == "" && verbatim.MatchString(l) &&
+			!(inList && strings.HasPrefix(l, "    ") && i > 0 && lines[i-1] == ""):
 			inList = inList && strings.HasPrefix(l, " ")
 			continue
 		case m == "" && inList && strings.HasPrefix(l, "    "):
@@ -154,7 +155,10 @@ func wrapMarkdown(text []byte) []byte {
 	at := 0
 	for _, p := range paragraphs(lines) {
 		own := lines[p.begin:p.end]
-		if !anyWide(own) || slices.ContainsFunc(own, func(l string) bool { return strings.HasSuffix(l, "  ") || strings.HasSuffix(l, `\`) }) {
+		if !anyWide(own) ||
+			slices.ContainsFunc(own, func(l string) bool {
+				return strings.HasSuffix(l, "  ") || strings.HasSuffix(l, `\`)
+			}) {
 			continue // nothing to do, or lines that end where they end on purpose
 		}
 		out = append(out, lines[at:p.begin]...)
@@ -275,7 +279,8 @@ func wrapComment(lines []string, begin, end int, replaced map[int][]string) {
 func plain(line string) bool {
 	c := strings.TrimSpace(line)
 	rest, ok := strings.CutPrefix(c, "// ")
-	return ok && !directive.MatchString(c) && rest != "" && !strings.HasPrefix(rest, " ") && !strings.HasPrefix(rest, "\t") && !syntax.MatchString(rest)
+	return ok && !directive.MatchString(c) && rest != "" && !strings.HasPrefix(rest, " ") &&
+		!strings.HasPrefix(rest, "\t") && !syntax.MatchString(rest)
 }
 
 // essence is a file without what wrapping may change: its tokens, and the words of its comments.

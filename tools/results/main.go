@@ -36,7 +36,8 @@ type bug struct {
 }
 
 var bugs = []bug{
-	{"raftkv", "a write is acknowledged before a majority has it (planted)", "raftkv/raftkv-bug.yaml", "raftkv/raftkv.yaml"},
+	{"raftkv", "a write is acknowledged before a majority has it (planted)", "raftkv/raftkv-bug.yaml",
+		"raftkv/raftkv.yaml"},
 	{"paxos", "acceptors forget what they promised (planted)", "paxos/paxos-bug.yaml", "paxos/paxos-rivals.yaml"},
 	{"etcd-watch", "etcd 3.5.15: a watch from the compacted revision misses its delete (etcd#18089; fixed in 3.5.16)",
 		"etcd-watch/etcd-3.5.15.yaml", "etcd-watch/etcd-3.5.18.yaml"},
@@ -46,7 +47,8 @@ var bugs = []bug{
 
 // strategies are tried in this order. The first ones also search where the bug is
 // mended, and for coverage.
-var strategies = []string{"default", "random", "priorities", "slow", "walks", "rounds", "deviations", "novelty", "periphery",
+var strategies = []string{"default", "random", "priorities", "slow", "walks", "rounds", "deviations", "novelty",
+	"periphery",
 	"dpor", "sleep-sets", "breadth-first", "depth-first"}
 
 // before stands for the default strategy of another binary.
@@ -80,7 +82,8 @@ func main() {
 	flag.IntVar(&o.seeds, "seeds", 3, "searches by each strategy, as long as it finds the bug")
 	flag.DurationVar(&o.budget, "budget", 2*time.Minute, "real time of one search for a bug")
 	flag.IntVar(&plantedFamily.seeds, "planted-seeds", 10, "searches for each planted bug by each strategy")
-	flag.DurationVar(&plantedFamily.budget, "planted-budget", 20*time.Second, "real time of one search for a planted bug")
+	flag.DurationVar(&plantedFamily.budget, "planted-budget", 20*time.Second,
+		"real time of one search for a planted bug")
 	flag.IntVar(&twoFaults.seeds, "twofaults-seeds", 3, "searches for each bug that takes two faults by each strategy")
 	flag.DurationVar(&twoFaults.budget, "twofaults-budget", time.Minute, "real time of one search for such a bug")
 	coverage := flag.String("coverage", "10s,1m", "real times of searches for coverage; empty: none")

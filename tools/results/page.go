@@ -61,7 +61,8 @@ func origins(all map[string]set) string {
 	for _, s := range all {
 		for _, r := range s {
 			if o := r.Origin; !o.When.IsZero() {
-				lines = append(lines, fmt.Sprintf("- %s, Ariadne %s, on %s", o.When.Format(time.DateOnly), o.Ariadne, o.Machine))
+				lines = append(lines,
+					fmt.Sprintf("- %s, Ariadne %s, on %s", o.When.Format(time.DateOnly), o.Ariadne, o.Machine))
 			}
 		}
 	}
@@ -76,7 +77,8 @@ func origins(all map[string]set) string {
 func possible(s set) error {
 	for _, a := range s {
 		for _, b := range s {
-			if a.Spec == b.Spec && a.Strategy == b.Strategy && a.Seed == b.Seed && a.Budget < b.Budget && a.Executions > b.Executions {
+			if a.Spec == b.Spec && a.Strategy == b.Strategy && a.Seed == b.Seed && a.Budget < b.Budget &&
+				a.Executions > b.Executions {
 				return fmt.Errorf("%s, %s: %d executions in %v and %d in %v cannot be; measure again", a.Spec, a.Strategy, a.Executions, a.Budget, b.Executions, b.Budget)
 			}
 		}
@@ -161,10 +163,12 @@ No bug is known here. Whole executions are distinct at most as often as there ar
 		})
 		for _, r := range rows {
 			if !r.Memory {
-				fmt.Fprintf(b, "| `%s` | %s | `%s` | %d | | | %d | |\n", spec, short(r.Budget), r.Strategy, r.Executions, r.Steps)
+				fmt.Fprintf(b, "| `%s` | %s | `%s` | %d | | | %d | |\n", spec, short(r.Budget), r.Strategy,
+					r.Executions, r.Steps)
 				continue
 			}
-			fmt.Fprintf(b, "| `%s` | %s | `%s` | %d | %d | %d | %d | %d |\n", spec, short(r.Budget), r.Strategy, r.Executions, r.Traces,
+			fmt.Fprintf(b, "| `%s` | %s | `%s` | %d | %d | %d | %d | %d |\n", spec, short(r.Budget), r.Strategy,
+				r.Executions, r.Traces,
 				r.States, r.Executed, r.Remembered)
 		}
 	}

@@ -11,33 +11,43 @@ import (
 )
 
 func found(strategy string, seed int, after time.Duration, executed int) outcome {
-	return outcome{Spec: bugs[0].spec, Strategy: strategy, Seed: seed, Budget: 2 * time.Minute, Found: true, RealTime: after,
+	return outcome{Spec: bugs[0].spec, Strategy: strategy, Seed: seed, Budget: 2 * time.Minute, Found: true,
+		RealTime:   after,
 		Executions: 3, Steps: 900, Memory: strategy != "random", Executed: executed, Remembered: 7}
 }
 
 func TestPage(t *testing.T) {
 	all := map[string]set{
-		"bug": {found("default", 0, 3*time.Second, 10), found("default", 1, time.Second, 30), found("default", 2, 2*time.Second, 20),
-			found("random", 0, time.Second, 0), {Spec: bugs[0].spec, Strategy: "dpor", Memory: true, RealTime: 2 * time.Minute, Exhausted: true}},
+		"bug": {found("default", 0, 3*time.Second, 10), found("default", 1, time.Second, 30),
+			found("default", 2, 2*time.Second, 20),
+			found("random", 0, time.Second, 0),
+			{Spec: bugs[0].spec, Strategy: "dpor", Memory: true, RealTime: 2 * time.Minute, Exhausted: true}},
 		"mended": {{Spec: bugs[0].mended, Strategy: "default", Budget: time.Minute, Executions: 5}},
 		"coverage": {{Spec: systems[0], Strategy: "random", Budget: time.Minute, Executions: 4, Steps: 400},
-			{Spec: systems[0], Strategy: "default", Budget: 10 * time.Second, Memory: true, Executions: 8, Traces: 7, States: 6}},
+			{Spec: systems[0], Strategy: "default", Budget: 10 * time.Second, Memory: true, Executions: 8, Traces: 7,
+				States: 6}},
 	}
 	lease := plantedFamily.spec(&plantedFamily.bugs[0])
 	all["planted"] = set{
-		{Spec: lease, Strategy: "default", Workers: 1, Budget: 20 * time.Second, Found: true, RealTime: 2 * time.Second},
-		{Spec: lease, Strategy: "default", Workers: 1, Seed: 1, Budget: 20 * time.Second, RealTime: 20100 * time.Millisecond},
-		{Spec: lease, Strategy: "default", Workers: 1, Seed: 2, Budget: 20 * time.Second, Found: true, RealTime: 3 * time.Second},
+		{Spec: lease, Strategy: "default", Workers: 1, Budget: 20 * time.Second, Found: true,
+			RealTime: 2 * time.Second},
+		{Spec: lease, Strategy: "default", Workers: 1, Seed: 1, Budget: 20 * time.Second,
+			RealTime: 20100 * time.Millisecond},
+		{Spec: lease, Strategy: "default", Workers: 1, Seed: 2, Budget: 20 * time.Second, Found: true,
+			RealTime: 3 * time.Second},
 		{Spec: lease, Strategy: "default", Workers: 2, Budget: 20 * time.Second, Found: true, RealTime: time.Second},
 		{Spec: plantedFamily.spec(&plantedFamily.bugs[1]), Strategy: "default", Workers: 1, Budget: 20 * time.Second},
 	}
-	all["fixed"] = set{{Spec: plantedFamily.fixed(&plantedFamily.bugs[0]), Strategy: "default", Workers: 2, Budget: 20 * time.Second, Executions: 9}}
+	all["fixed"] = set{{Spec: plantedFamily.fixed(&plantedFamily.bugs[0]), Strategy: "default", Workers: 2,
+		Budget: 20 * time.Second, Executions: 9}}
 	figure8 := twoFaults.spec(&twoFaults.bugs[9])
 	all["twofaults"] = set{
 		{Spec: figure8, Strategy: "default", Workers: 1, Budget: time.Minute, Found: true, RealTime: 9 * time.Second},
 		{Spec: figure8, Strategy: "random", Workers: 1, Budget: time.Minute, RealTime: time.Minute},
 	}
-	all["fixed"] = append(all["fixed"], outcome{Spec: twoFaults.fixed(&twoFaults.bugs[9]), Strategy: "default", Workers: 2, Budget: 30 * time.Second, Executions: 4})
+	all["fixed"] = append(all["fixed"],
+		outcome{Spec: twoFaults.fixed(&twoFaults.bugs[9]), Strategy: "default", Workers: 2, Budget: 30 * time.Second,
+			Executions: 4})
 	page := string(writePage(all))
 	for _, want := range []string{
 		"--time 2m`",
@@ -61,7 +71,8 @@ func TestPage(t *testing.T) {
 
 func TestGood(t *testing.T) {
 	fine := func() map[string]set {
-		return map[string]set{"bug": {found("default", 0, 1, 1), {Strategy: "dpor", Wrong: "inconclusive"}}, "mended": {{Strategy: "default"}}, "coverage": {{}}}
+		return map[string]set{"bug": {found("default", 0, 1, 1), {Strategy: "dpor", Wrong: "inconclusive"}},
+			"mended": {{Strategy: "default"}}, "coverage": {{}}}
 	}
 	if !good(fine()) {
 		t.Error("that is as it should be")

@@ -88,8 +88,10 @@ func (o *options) bring(spec string) error {
 }
 
 // search runs a check, by so many workers (0: one per processor), and keeps what came of it.
-func (o *options) search(kind, spec, strategy string, seed, workers int, budget time.Duration, more ...string) (*outcome, error) {
-	name := strings.Join([]string{kind, strings.TrimSuffix(strings.ReplaceAll(spec, "/", "-"), ".yaml"), strategy, strconv.Itoa(seed), budget.String()}, "_")
+func (o *options) search(kind, spec, strategy string, seed, workers int, budget time.Duration,
+	more ...string) (*outcome, error) {
+	name := strings.Join([]string{kind, strings.TrimSuffix(strings.ReplaceAll(spec, "/", "-"), ".yaml"), strategy,
+		strconv.Itoa(seed), budget.String()}, "_")
 	if workers > 0 {
 		name += "_" + strconv.Itoa(workers)
 		more = append(more, "--jobs", strconv.Itoa(workers))
@@ -103,8 +105,9 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 	if strategy == before {
 		a.Binary, with = o.before, "default"
 	}
-	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec), append([]string{"--strategy", with, "--seed", strconv.Itoa(seed),
-		"--time", budget.String(), "--shrink", "0s"}, more...)...)
+	report, err := a.Cold(o.ctx, dir, "check", filepath.Join("examples", spec),
+		append([]string{"--strategy", with, "--seed", strconv.Itoa(seed),
+			"--time", budget.String(), "--shrink", "0s"}, more...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,9 +122,11 @@ func (o *options) search(kind, spec, strategy string, seed, workers int, budget 
 }
 
 func newOutcome(report *harness.Report) *outcome {
-	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: report.RealTime, Executions: report.Executions, Steps: report.Steps}
+	r := &outcome{Found: report.Outcome == harness.Violated, RealTime: report.RealTime, Executions: report.Executions,
+		Steps: report.Steps}
 	if report.Outcome != harness.Violated && report.Outcome != harness.Nothing {
-		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...), ": ")
+		r.Wrong = strings.Join(append(append([]string{report.Outcome.String()}, report.Bugs...), report.Doubts...),
+			": ")
 	}
 	// Whole executions remember nothing, whatever else is known of them.
 	if c := report.Coverage; c != nil && c.Strategy != "random" {

@@ -246,9 +246,11 @@ func (p *program) try(ctx context.Context, o *options) (*result, error) {
 		}
 	}
 	images := cmp.Or(p.Images, o.images)
-	cmd := exec.CommandContext(ctx, o.binary, append([]string{"crash", "--json", "--timeout", "1m", "--images", fmt.Sprint(images), "--model", strings.Join(models, ","), "--outside", "said",
-		"--fail", "files", "--failures", fmt.Sprint(o.failures),
-		"--check", "sh -c '" + strings.ReplaceAll(p.Check, "'", `'\''`) + "'"}, what...)...)
+	cmd := exec.CommandContext(ctx, o.binary,
+		append([]string{"crash", "--json", "--timeout", "1m", "--images", fmt.Sprint(images), "--model",
+			strings.Join(models, ","), "--outside", "said",
+			"--fail", "files", "--failures", fmt.Sprint(o.failures),
+			"--check", "sh -c '" + strings.ReplaceAll(p.Check, "'", `'\''`) + "'"}, what...)...)
 	cmd.Dir = dir
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -15,8 +15,9 @@ func TestPage(t *testing.T) {
 		"kill":    {Operations: 3, Distinct: 2},
 		"prefix":  {Operations: 3, Distinct: 4},
 		"ordered": {Operations: 3, Distinct: 5, Failed: 2, Statuses: map[string]int{"exit status 2": 2}},
-		"any":     {Operations: 3, Distinct: 9, Failed: 3, Statuses: map[string]int{"exit status 2": 1, "exit status 1": 2}, Undecided: 1},
-		"calls":   {Operations: 7, Distinct: 1, Failures: &failures{Reported: 4, Succeeded: 2, Hung: 1, Undecided: 1}},
+		"any": {Operations: 3, Distinct: 9, Failed: 3,
+			Statuses: map[string]int{"exit status 2": 1, "exit status 1": 2}, Undecided: 1},
+		"calls": {Operations: 7, Distinct: 1, Failures: &failures{Reported: 4, Succeeded: 2, Hung: 1, Undecided: 1}},
 	}}}}
 	page, err := replace("before\n"+begin+"old\n"+end+"after\n", table(rows, ""))
 	if err != nil || !strings.Contains(page, "| p | 3 | survives (2) | survives (4) | loses what it promised (2 of 5) | **broken** (2 of 9), loses what it promised (1 of 9), undecided (1) | survives (1); 7 failures, 2 not reported, 1 hang, 1 not judged | why |\n"+end+"after\n") || strings.Contains(page, "old") {
@@ -44,7 +45,8 @@ func TestPage(t *testing.T) {
 		t.Errorf("%v are not explained", got)
 	}
 	rows[0].Triage, rows[0].Failed = "", "because"
-	if got := rows[0].unexplained(); !slices.Equal(got, []string{"ordered", "any"}) || rows[0].triaged() != "failed calls: because" {
+	if got := rows[0].unexplained(); !slices.Equal(got, []string{"ordered", "any"}) ||
+		rows[0].triaged() != "failed calls: because" {
 		t.Errorf("%v are not explained", got)
 	}
 }
@@ -59,7 +61,8 @@ func TestNotInstalled(t *testing.T) {
 		}
 		return path
 	}
-	was := table([]row{{program{Name: "p"}, &result{Models: map[string]shown{"kill": {Operations: 3, Distinct: 2}}}}}, "")
+	was := table([]row{{program{Name: "p"}, &result{Models: map[string]shown{"kill": {Operations: 3, Distinct: 2}}}}},
+		"")
 	o := options{list: at("list.yaml", "- {name: p, program: no-such-program}\n- {name: q, program: no-such-program}\n"), work: filepath.Join(dir, "work"),
 		page: at("page.md", begin+was+end), binary: at("ariadne", "#!/bin/sh\necho ariadne 1\n")}
 	if good, err := run(t.Context(), o); err != nil || !good {

@@ -72,7 +72,9 @@ func survey(root fs.FS) ([]*Package, error) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name != "." && (d.Name() == "testdata" || d.Name() == "examples" || d.Name() == "ariadne-runs" || strings.HasPrefix(d.Name(), ".")):
+		case d.IsDir() && name != "." &&
+			(d.Name() == "testdata" || d.Name() == "examples" || d.Name() == "ariadne-runs" ||
+				strings.HasPrefix(d.Name(), ".")):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil

@@ -19,7 +19,8 @@ func TestSurvey(t *testing.T) {
 		t.Fatalf("%d packages, %v", len(all), err)
 	}
 	d, k, r := all[0], all[1], all[2]
-	if name, size := k.largest(); k.Files != 1 || k.Lines != 9 || k.Names != 2 || name != "Node" || size != 3 || !slices.Equal(k.Upwards, []string{"internal/use/run"}) {
+	if name, size := k.largest(); k.Files != 1 || k.Lines != 9 || k.Names != 2 || name != "Node" || size != 3 ||
+		!slices.Equal(k.Upwards, []string{"internal/use/run"}) {
 		t.Errorf("kernel: %+v", k)
 	}
 	if !slices.Equal(d.Upwards, []string{"internal/system/spec"}) {

@@ -115,7 +115,8 @@ func (o options) native(program, dir string) outcome {
 	if err := os.Mkdir(work, 0o755); err != nil {
 		return outcome{err: err}
 	}
-	args := []string{"--net", "--mount", "--propagation", "private", "--pid", "--ipc", "--uts", "--fork", "--mount-proc", "--kill-child"}
+	args := []string{"--net", "--mount", "--propagation", "private", "--pid", "--ipc", "--uts", "--fork",
+		"--mount-proc", "--kill-child"}
 	if os.Getuid() != 0 {
 		args = append(args, "--map-root-user")
 	}

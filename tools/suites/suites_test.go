@@ -43,7 +43,8 @@ func TestSuites(t *testing.T) {
 	if _, err := exec.LookPath("unshare"); err != nil {
 		t.Skip("needs unshare")
 	}
-	if out, err := exec.Command("unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc", "true").CombinedOutput(); err != nil && os.Getuid() == 0 {
+	if out, err := exec.Command("unshare", "--net", "--mount", "--pid", "--ipc", "--fork", "--mount-proc",
+		"true").CombinedOutput(); err != nil && os.Getuid() == 0 {
 		t.Skipf("needs namespaces: %s", out)
 	}
 	// In a place that nodes see: /tmp is their own.
@@ -53,11 +54,13 @@ func TestSuites(t *testing.T) {
 	}
 	defer os.RemoveAll(dir)
 	binary := filepath.Join(t.TempDir(), "ariadne")
-	if out, err := exec.Command("go", "build", "-o", binary, "github.com/ariadne-mc/ariadne/cmd/ariadne").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-o", binary,
+		"github.com/ariadne-mc/ariadne/cmd/ariadne").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	for name, text := range map[string]string{
-		"passes": `test $$ != 1 && echo TPASS`, "fails": "echo TFAIL; exit 1", "notices": `test "$(uname -n)" != test && echo TPASS`, "none": "",
+		"passes": `test $$ != 1 && echo TPASS`, "fails": "echo TFAIL; exit 1",
+		"notices": `test "$(uname -n)" != test && echo TPASS`, "none": "",
 	} {
 		mode := os.FileMode(0o755)
 		if name == "none" {
@@ -113,7 +116,8 @@ echo "[  FAILED  ] S.Fails"
 func TestGtests(t *testing.T) {
 	g := gtests("[ RUN      ] A.B/0\nx[       OK ] A.B/0 (12 ms)\n[ RUN      ] A.C\n[  FAILED  ] A.C, where GetParam() = 7 (0 ms)\n"+
 		"[ RUN      ] A.D\n[  SKIPPED ] A.D (0 ms)\n[ RUN      ] A.E\n[  FAILED  ] A.B/0\n", outcome{status: 139, passed: 9})
-	for name, want := range map[string]string{"A.B/0": "status 0, 1 passed, 0 failed, 0 skipped", "A.C": "status 1, 0 passed, 1 failed, 0 skipped",
+	for name, want := range map[string]string{"A.B/0": "status 0, 1 passed, 0 failed, 0 skipped",
+		"A.C": "status 1, 0 passed, 1 failed, 0 skipped",
 		"A.D": "status 1, 0 passed, 0 failed, 1 skipped", "A.E": "status 139, 0 passed, 1 failed, 0 skipped"} {
 		if got := g.outcomes[name].String(); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)

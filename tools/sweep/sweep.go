@@ -76,7 +76,8 @@ func failures(families []string) map[string][]string {
 }
 
 // families are those that are swept: what is interrupted or moved by parts fails nothing.
-var families = []string{"writes", "copies", "reads", "syncs", "room", "opens", "names", "sockets", "descriptors", "memory"}
+var families = []string{"writes", "copies", "reads", "syncs", "room", "opens", "names", "sockets", "descriptors",
+	"memory"}
 
 // sweep fails each site of a system's programs once.
 func sweep(ctx context.Context, s *spec.Spec, t target, limit time.Duration, memory int64) (r result, err error) {
@@ -106,8 +107,9 @@ func sweep(ctx context.Context, s *spec.Spec, t target, limit time.Duration, mem
 				r.Beyond++
 			} else if !tried[place] {
 				tried[place] = true
-				due = append(due, site{Place: place, Vary: ariadne.Choice{Alternative: p.Alternatives[0], Place: p.Name}.String(),
-					Step: step.Index, Node: s.Nodes[step.Action.Node].Name})
+				due = append(due,
+					site{Place: place, Vary: ariadne.Choice{Alternative: p.Alternatives[0], Place: p.Name}.String(),
+						Step: step.Index, Node: s.Nodes[step.Action.Node].Name})
 			}
 		}
 	}

@@ -13,7 +13,8 @@ import (
 // TestClassify: what an execution with a failure came to, compared with the natural one.
 func TestClassify(t *testing.T) {
 	s := &spec.Spec{Nodes: []spec.Node{{Name: "server", Commands: []spec.Command{{Args: []string{"/bin/server"}}}},
-		{Name: "client", Client: true, Commands: []spec.Command{{Args: []string{"./client"}}}}}, Fail: spec.Fail{Programs: []string{"server"}}}
+		{Name: "client", Client: true, Commands: []spec.Command{{Args: []string{"./client"}}}}},
+		Fail: spec.Fail{Programs: []string{"server"}}}
 	step := func(node int, exits []ariadne.Exit, lines ...string) ariadne.Step {
 		o := ariadne.Output{Exits: exits}
 		for _, l := range lines {
@@ -22,7 +23,8 @@ func TestClassify(t *testing.T) {
 		return ariadne.Step{Action: ariadne.Action{Node: ariadne.NodeID(node)}, Output: o}
 	}
 	ended := func(status, signal int) []ariadne.Exit { return []ariadne.Exit{{Status: status, Signal: signal}} }
-	natural := &execution{end: search.EndClients, steps: []ariadne.Step{step(0, nil, "ready"), step(1, ended(0, 0), "value 1")}}
+	natural := &execution{end: search.EndClients,
+		steps: []ariadne.Step{step(0, nil, "ready"), step(1, ended(0, 0), "value 1")}}
 	for _, c := range []struct {
 		what  string
 		end   string
@@ -30,18 +32,30 @@ func TestClassify(t *testing.T) {
 		want  outcome
 		words string
 	}{
-		{"the same", search.EndClients, []ariadne.Step{step(0, nil, "ready", "a warning"), step(1, ended(0, 0), "value 1")}, unchanged, ""},
-		{"another answer", search.EndClients, []ariadne.Step{step(0, nil, "ready"), step(1, ended(0, 0), "value 0")}, told, "client: value 0"},
-		{"a client that fails", search.EndViolation, []ariadne.Step{step(0, nil, "ready"), step(1, ended(1, 0), "no answer")}, told, "client exited with status 1: no answer"},
-		{"a message", search.EndViolation, []ariadne.Step{step(0, nil, "no room"), step(0, ended(3, 0), "ready")}, exits, "server exited with status 3: no room"},
-		{"no message", search.EndViolation, []ariadne.Step{step(0, ended(3, 0), "ready")}, silent, "server exited with status 3"},
-		{"without a word of failure", search.EndClients, []ariadne.Step{step(0, ended(0, 0), "bye"), step(1, ended(0, 0), "value 1")}, stops, "server exited with status 0: bye"},
+		{"the same", search.EndClients,
+			[]ariadne.Step{step(0, nil, "ready", "a warning"), step(1, ended(0, 0), "value 1")}, unchanged, ""},
+		{"another answer", search.EndClients, []ariadne.Step{step(0, nil, "ready"), step(1, ended(0, 0), "value 0")},
+			told, "client: value 0"},
+		{"a client that fails", search.EndViolation,
+			[]ariadne.Step{step(0, nil, "ready"), step(1, ended(1, 0), "no answer")}, told,
+			"client exited with status 1: no answer"},
+		{"a message", search.EndViolation, []ariadne.Step{step(0, nil, "no room"), step(0, ended(3, 0), "ready")},
+			exits, "server exited with status 3: no room"},
+		{"no message", search.EndViolation, []ariadne.Step{step(0, ended(3, 0), "ready")}, silent,
+			"server exited with status 3"},
+		{"without a word of failure", search.EndClients,
+			[]ariadne.Step{step(0, ended(0, 0), "bye"), step(1, ended(0, 0), "value 1")}, stops,
+			"server exited with status 0: bye"},
 		{"abort", search.EndViolation, []ariadne.Step{step(0, ended(-1, 6))}, aborts, "server was killed by SIGABRT"},
-		{"abort in a shell", search.EndViolation, []ariadne.Step{step(0, ended(134, 0), "Aborted")}, aborts, "server exited with status 134"},
-		{"SIGSEGV", search.EndViolation, []ariadne.Step{step(0, ended(-1, 11))}, crashes, "server was killed by SIGSEGV"},
-		{"nil in Go", search.EndViolation, []ariadne.Step{step(0, ended(2, 0), "panic: runtime error: index out of range")}, crashes,
+		{"abort in a shell", search.EndViolation, []ariadne.Step{step(0, ended(134, 0), "Aborted")}, aborts,
+			"server exited with status 134"},
+		{"SIGSEGV", search.EndViolation, []ariadne.Step{step(0, ended(-1, 11))}, crashes,
+			"server was killed by SIGSEGV"},
+		{"nil in Go", search.EndViolation,
+			[]ariadne.Step{step(0, ended(2, 0), "panic: runtime error: index out of range")}, crashes,
 			"server exited with status 2: panic: runtime error: index out of range"},
-		{"nil in Go, after a warning", search.EndViolation, []ariadne.Step{step(0, nil, "failed to sync", "panic: runtime error: nil"), step(0, ended(2, 0))}, crashes,
+		{"nil in Go, after a warning", search.EndViolation,
+			[]ariadne.Step{step(0, nil, "failed to sync", "panic: runtime error: nil"), step(0, ended(2, 0))}, crashes,
 			"server exited with status 2: panic: runtime error: nil"},
 		{"no end", search.EndTime, []ariadne.Step{step(0, nil, "ready")}, hangs, "ends otherwise: time limit"},
 		{"not modelled", search.EndFatal, []ariadne.Step{step(0, nil, "ready")}, inconclusive, search.EndFatal},
@@ -72,13 +86,16 @@ func TestPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := result{Places: 3, Beyond: 1, Sites: []site{{Place: "read /node/redis.conf at x+0x1", Vary: "fail:EIO@2/read:/node/redis.conf<x+0x1#1", Outcome: hangs, Words: "a|b"},
-		{Place: "read /other at x+0x2", Vary: "fail:EIO@2/read:/other<x+0x2#1", Outcome: hangs}}}
+	r := result{Places: 3, Beyond: 1,
+		Sites: []site{{Place: "read /node/redis.conf at x+0x1", Vary: "fail:EIO@2/read:/node/redis.conf<x+0x1#1",
+			Outcome: hangs, Words: "a|b"},
+			{Place: "read /other at x+0x2", Vary: "fail:EIO@2/read:/other<x+0x2#1", Outcome: hangs}}}
 	if left := unexplained(targets[0], r); len(left) != 1 || left[0].Place != "read /other at x+0x2" {
 		t.Errorf("unexplained: %v", left)
 	}
 	page := string(writePage([]row{{targets[0], &r}}, ""))
-	for _, want := range []string{"| EIO: `read /node/redis.conf at x+0x1` | a\\|b | real: ", "| EIO: `read /other at x+0x2` |  | not looked at |", "| 0 | 2 | 2 |"} {
+	for _, want := range []string{"| EIO: `read /node/redis.conf at x+0x1` | a\\|b | real: ",
+		"| EIO: `read /other at x+0x2` |  | not looked at |", "| 0 | 2 | 2 |"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}

@@ -97,7 +97,8 @@ func serve(id string) error {
 		if n == "n3" {
 			suffrage = raft.Nonvoter
 		}
-		members.Servers = append(members.Servers, raft.Server{Suffrage: suffrage, ID: raft.ServerID(n), Address: raft.ServerAddress(n + raftPort)})
+		members.Servers = append(members.Servers,
+			raft.Server{Suffrage: suffrage, ID: raft.ServerID(n), Address: raft.ServerAddress(n + raftPort)})
 	}
 	if err := raft.BootstrapCluster(config, store, store, snapshots, transport, members); err != nil {
 		return err

@@ -70,7 +70,8 @@ func check() error {
 func text(i int) []byte { return fmt.Appendf(nil, "hello %d", i) }
 
 func connect(url string) (jetstream.JetStream, error) {
-	conn, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond))
+	conn, err := nats.Connect(url, nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200*time.Millisecond))
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,8 @@ func main() {
 		args = args[1:]
 	}
 	me, _ := strconv.Atoi(args[1][1:])
-	s := &server{Node: wire.Open(args[1]), careless: careless, peers: args[2:], patience: time.Duration(300+150*me) * time.Millisecond}
+	s := &server{Node: wire.Open(args[1]), careless: careless, peers: args[2:],
+		patience: time.Duration(300+150*me) * time.Millisecond}
 	s.load()
 	s.due = time.Now().Add(s.patience)
 	for {

@@ -74,7 +74,8 @@ func NewTotals(nodes int, bytes int64) *Totals {
 	t := &Totals{locals: make([]atomic.Int64, nodes)}
 	// There are more states than anything else, and then traces.
 	t.states.Bytes, t.traces.Bytes = bytes*5/10, bytes*3/10
-	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes, t.reported.Bytes, t.merging.Bytes = bytes/10, bytes/50, bytes/50, bytes/50, bytes/25
+	t.seen.Bytes, t.tuples.Bytes, t.combined.Bytes, t.reported.Bytes, t.merging.Bytes = bytes/10, bytes/50, bytes/50,
+		bytes/50, bytes/25
 	return t
 }
 

@@ -72,7 +72,8 @@ func TestMeter(t *testing.T) {
 	// (1, from 1), (1, from 2), (2, from 1), (2, from 2).
 	s := totals.Sample(2*time.Second, x.Counts())
 	samples := totals.Samples()
-	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths || s.States != e.Coverage.States || s.Steps != e.Coverage.Steps || s.Paths < 10 {
+	if s.Protocol != 4 || s.Global != 4 || s.Traces != 2 || s.Executed != 7 || s.Paths != e.Coverage.Paths ||
+		s.States != e.Coverage.States || s.Steps != e.Coverage.Steps || s.Paths < 10 {
 		t.Errorf("%+v", s)
 	}
 	var b strings.Builder
@@ -80,7 +81,8 @@ func TestMeter(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(b.String()), "\n")
-	if strings.Count(lines[0], ",") != strings.Count(coverage.Header, ",") || !strings.HasPrefix(lines[len(lines)-1], "2.000,") {
+	if strings.Count(lines[0], ",") != strings.Count(coverage.Header, ",") ||
+		!strings.HasPrefix(lines[len(lines)-1], "2.000,") {
 		t.Errorf("%q", lines)
 	}
 	b.Reset()

@@ -117,7 +117,8 @@ func TestLog(t *testing.T) {
 		if _, _, err := coverage.ReadLog(read, key, bytes.NewReader(file.Bytes()), a.Record); err != nil {
 			t.Fatal(err)
 		}
-		if n := len(read.Samples()); read.Now(0, memo.Counts{}).Paths != 95 || n <= samples || read.Samples()[n-1].Paths > 95 {
+		if n := len(read.Samples()); read.Now(0, memo.Counts{}).Paths != 95 || n <= samples ||
+			read.Samples()[n-1].Paths > 95 {
 			t.Errorf("%v, %d samples", read.Now(0, memo.Counts{}), n)
 		}
 		write(t, totals, l, &file)
@@ -175,7 +176,8 @@ func TestLogIsDamaged(t *testing.T) {
 		{[]byte("something else, which is longer than a head with its key is, so that it can be one"), key, 8, "does not hold"},
 		{nil, key, 8, "does not hold"},
 	} {
-		if _, err := read(c.log, c.key, c.number); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
+		if _, err := read(c.log, c.key, c.number); err == nil || !strings.Contains(err.Error(), c.want) ||
+			strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want: %s", err, c.want)
 		}
 	}

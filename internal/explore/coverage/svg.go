@@ -69,7 +69,8 @@ func (p *Plot) WriteSVG(w io.Writer) error {
 		at := y.at(math.Pow(10, float64(d)))
 		fmt.Fprintf(&b, `<path d="M%d %.1f H%d" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n", left, at, width-right, left-6, at+4, power(d))
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", (left+width-right)/2, height-12, escape(p.XName))
+	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`+"\n", (left+width-right)/2, height-12,
+		escape(p.XName))
 	fmt.Fprintf(&b, `<text x="16" y="%d" text-anchor="middle" transform="rotate(-90 16 %d)">%s</text>`+"\n", (top+height-bottom)/2, (top+height-bottom)/2, escape(p.YName))
 	for i, s := range p.Series {
 		colour := colours[i%len(colours)]
@@ -78,7 +79,8 @@ func (p *Plot) WriteSVG(w io.Writer) error {
 			fmt.Fprintf(&b, "%c%.1f %.1f", "ML"[min(j, 1)], x.at(s.X[j]), y.at(s.Y[j]))
 		}
 		last := len(s.X) - 1
-		fmt.Fprintf(&b, `"/><circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", x.at(s.X[last]), y.at(s.Y[last]), colour)
+		fmt.Fprintf(&b, `"/><circle cx="%.1f" cy="%.1f" r="3" fill="%s"/>`+"\n", x.at(s.X[last]), y.at(s.Y[last]),
+			colour)
 		row := top + 14 + 20*i
 		fmt.Fprintf(&b, `<path d="M%d %d h20" stroke-width="3" stroke="%s"/><text x="%d" y="%d">%s: %.0f</text>`+"\n", width-right+10, row-4, colour, width-right+36, row, escape(s.Name), s.Y[last])
 	}

@@ -68,7 +68,8 @@ func (x *Executor) withCalls(l *Local, in world.Input) (out ariadne.Output, comp
 
 // again has an instance of its own do something in a state, as oneMore does, and another
 // one when that is lost.
-func (x *Executor) again(l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool, err error) {
+func (x *Executor) again(l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool,
+	err error) {
 	for {
 		from, c := x.kept.nearest(l)
 		m, err := x.newInstance(from, c)
@@ -88,7 +89,8 @@ func (x *Executor) again(l *Local, do func(Freezable) (ariadne.Output, error)) (
 // oneMore brings an instance that stands at from to a state, has it do something there, closes it,
 // and returns what was done. The result is not comparable when a thread was preempted on
 // the way, or when the instance already went astray there, which is reported.
-func (x *Executor) oneMore(m Freezable, from, l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool, err error) {
+func (x *Executor) oneMore(m Freezable, from, l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output,
+	comparable bool, err error) {
 	defer func() { err = errors.Join(err, m.Close()) }()
 	preempted := false
 	for _, s := range between(from, l) {
@@ -100,7 +102,8 @@ func (x *Executor) oneMore(m Freezable, from, l *Local, do func(Freezable) (aria
 		preempted = preempted || out.Unreplayable || s.Unreplayable
 		if out.Digest != s.StepDigest {
 			if !preempted {
-				err = x.mismatch(&Mismatch{State: s.Parent, Input: s.Input, First: ariadne.Output{Digest: s.StepDigest}, Second: out})
+				err = x.mismatch(&Mismatch{State: s.Parent, Input: s.Input, First: ariadne.Output{Digest: s.StepDigest},
+					Second: out})
 			}
 			return out, false, err
 		}

@@ -212,7 +212,8 @@ func (x *Executor) execute(l *Local, in world.Input) (t *Transition, err error) 
 			return nil, err
 		}
 	}
-	if err == nil && shared != nil && !t.Output.Unreplayable && (t.Output.Digest != shared.Output.Digest || !slices.Equal(t.Output.Looks, shared.Output.Looks)) {
+	if err == nil && shared != nil && !t.Output.Unreplayable &&
+		(t.Output.Digest != shared.Output.Digest || !slices.Equal(t.Output.Looks, shared.Output.Looks)) {
 		return t, x.mismatch(&Mismatch{State: l, Input: in, First: shared.Output, Second: t.Output})
 	}
 	return t, err
@@ -236,7 +237,9 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		return nil, err
 	}
 	if cut != "" {
-		return x.memo.transition(l, in, ariadne.Output{Left: ariadne.Left{Clock: max(l.Clock, in.At), Deadline: ariadne.Never}, Noted: ariadne.Noted{Cut: cut, Unreplayable: true}})
+		return x.memo.transition(l, in,
+			ariadne.Output{Left: ariadne.Left{Clock: max(l.Clock, in.At), Deadline: ariadne.Never},
+				Noted: ariadne.Noted{Cut: cut, Unreplayable: true}})
 	}
 	if again {
 		x.returns += (1 - x.returns) / returnsOver
@@ -272,7 +275,8 @@ func (x *Executor) try(l *Local, in world.Input) (*Transition, error) {
 		}
 	}
 	t, err := x.memo.Add(l, in, &out)
-	if told := x.told[asked{l.Name, in.Key()}]; err == nil && told != nil && !out.Unreplayable && told.Digest != out.Digest {
+	if told := x.told[asked{l.Name, in.Key()}]; err == nil && told != nil && !out.Unreplayable &&
+		told.Digest != out.Digest {
 		err = x.mismatch(&Mismatch{State: l, Input: in, First: *told, Second: out})
 	}
 	var m *Mismatch

@@ -44,7 +44,8 @@ func NewLiving(y *world.System, start []func() (Instance, error), now func() tim
 	if now == nil {
 		now = func() time.Duration { return 0 }
 	}
-	l := &Living{system: y, start: start, roots: rootsOf(y), nodes: make([]Instance, len(start)), starts: make([]starts, len(start)), now: now}
+	l := &Living{system: y, start: start, roots: rootsOf(y), nodes: make([]Instance, len(start)),
+		starts: make([]starts, len(start)), now: now}
 	l.at = append(l.at, l.roots...)
 	return l
 }

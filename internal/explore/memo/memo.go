@@ -177,7 +177,9 @@ func (c *Counters) left(t *Transition) {
 
 // Open returns a memo of the system's nodes. Close must follow.
 func Open(y *world.System, o Options) (*Memo, error) {
-	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{}, related: map[ariadne.Digest]*relatives{}, depends: dependencies{digest: o.File, now: o.Now, known: map[ariadne.File]ariadne.Digest{}}}
+	m := &Memo{system: y, max: o.Bytes, off: o.Off, roots: rootsOf(y), met: map[ariadne.Digest]*Local{},
+		related: map[ariadne.Digest]*relatives{},
+		depends: dependencies{digest: o.File, now: o.Now, known: map[ariadne.File]ariadne.Digest{}}}
 	if o.Now == nil {
 		m.depends.now = o.File
 	}
@@ -313,9 +315,11 @@ func transition(y *world.System, l *Local, in world.Input, out ariadne.Output) (
 	if err != nil {
 		return nil, fmt.Errorf("node %s broke its contract: %w", y.Nodes()[l.Node].Name, err)
 	}
-	to := &Local{Named: world.NameOf(l.Node, y.NameReached(l.Node, l.Name, in, &out)), Node: l.Node, Clock: effect.Clock,
+	to := &Local{Named: world.NameOf(l.Node, y.NameReached(l.Node, l.Name, in, &out)), Node: l.Node,
+		Clock:  effect.Clock,
 		Parent: l, Input: in, StepDigest: out.Digest, Unreplayable: out.Unreplayable, Depth: l.Depth + 1}
-	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect, Action: y.Names().Action(in.Action(l.Node)), key: in.Key(), Merges: out.Content != ariadne.Digest{}}, nil
+	return &Transition{From: l, To: to, Input: in, Output: out, Effect: effect,
+		Action: y.Names().Action(in.Action(l.Node)), key: in.Key(), Merges: out.Content != ariadne.Digest{}}, nil
 }
 
 // enter makes t known in memory. m.mu is held.

@@ -65,7 +65,8 @@ func input(i int) world.Input {
 		return world.Input{Kind: ariadne.Start}
 	}
 	at := ariadne.Time(i) * 1e6
-	return world.Input{Kind: ariadne.Deliver, At: at, Packet: world.NewPacket(&ariadne.Message{From: 1, Seq: i, Data: []byte{byte(i)}})}
+	return world.Input{Kind: ariadne.Deliver, At: at,
+		Packet: world.NewPacket(&ariadne.Message{From: 1, Seq: i, Data: []byte{byte(i)}})}
 }
 
 // walk gives node 0 inputs one after the other and returns the states.
@@ -170,8 +171,10 @@ func TestLostMachines(t *testing.T) {
 
 func TestSameWithoutCheckpoints(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"), Every: rapid.IntRange(0, 3).Draw(rt, "every"),
-			Bytes: int64(rapid.SampledFrom([]int{0, 1500, 4000}).Draw(rt, "bytes")), Audit: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(rt, "audit")}
+		limits := memo.Limits{Checkpoints: rapid.IntRange(0, 6).Draw(rt, "checkpoints"),
+			Every: rapid.IntRange(0, 3).Draw(rt, "every"),
+			Bytes: int64(rapid.SampledFrom([]int{0, 1500, 4000}).Draw(rt, "bytes")),
+			Audit: rapid.SampledFrom([]float64{0, 0.3, 1}).Draw(rt, "audit")}
 		instances := &memotest.Instances{Programs: chaos}
 		if m := rapid.IntRange(0, 3).Draw(rt, "unfreezable"); m > 0 {
 			instances.Unfreezable = func(steps int) bool { return steps%m == 0 }
@@ -179,7 +182,9 @@ func TestSameWithoutCheckpoints(t *testing.T) {
 		if n := rapid.IntRange(0, 6).Draw(rt, "lost"); n > 0 {
 			instances.Lost = func(steps, furthest int) bool { return steps < n && furthest >= n }
 		}
-		m, err := memo.Open(system(chaos), memo.Options{Off: rapid.Bool().Draw(rt, "off"), Bytes: int64(rapid.SampledFrom([]int{0, 5000}).Draw(rt, "memory"))})
+		m, err := memo.Open(system(chaos),
+			memo.Options{Off: rapid.Bool().Draw(rt, "off"),
+				Bytes: int64(rapid.SampledFrom([]int{0, 5000}).Draw(rt, "memory"))})
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -377,7 +382,8 @@ func TestReplaysThatTakeLong(t *testing.T) {
 	}{
 		"preempted":          {"", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true}}, 2},
 		"preempted at first": {"", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true}}, 1},
-		"cut off":            {"too long", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true, Cut: "too long"}}, 2},
+		"cut off": {"too long", ariadne.Output{Noted: ariadne.Noted{Unreplayable: true, Cut: "too long"}},
+			2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, memo.Options{}, memo.Limits{})
@@ -417,7 +423,9 @@ func TestCutStepsAreNotKept(t *testing.T) {
 		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known != nil {
 			t.Errorf("%v, %v", known, err)
 		}
-		if _, err := m.Add(m.Root(0), input(0), &ariadne.Output{Left: ariadne.Left{Clock: 1, Deadline: ariadne.Never}, Noted: ariadne.Noted{Cut: "too long", Unreplayable: true}}); err != nil {
+		if _, err := m.Add(m.Root(0), input(0),
+			&ariadne.Output{Left: ariadne.Left{Clock: 1, Deadline: ariadne.Never},
+				Noted: ariadne.Noted{Cut: "too long", Unreplayable: true}}); err != nil {
 			t.Fatal(err)
 		}
 		if known, err := m.Lookup(m.Root(0), input(0)); err != nil || known == nil || known.Output.Cut == "" {
@@ -472,16 +480,19 @@ func TestFaultsSurviveTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := m.Root(0)
-		for _, how := range []ariadne.Outage{{Down: ariadne.Crashed, For: time.Second}, {Down: ariadne.Stopped, For: ariadne.Ever}} {
+		for _, how := range []ariadne.Outage{{Down: ariadne.Crashed, For: time.Second},
+			{Down: ariadne.Stopped, For: ariadne.Ever}} {
 			in := world.InputOf(&ariadne.Input{Kind: ariadne.Fault, Fault: how})
 			if i == 0 {
-				out := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: how.Down, Back: ariadne.EndOf(0, how.For, 0)}}
+				out := ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: how.Down,
+					Back: ariadne.EndOf(0, how.For, 0)}}
 				if _, err := m.Add(l, in, &out); err != nil {
 					t.Fatal(err)
 				}
 			}
 			got, err := m.Lookup(l, in)
-			if want := how.Down.String() + " n1 for " + how.What(); err != nil || got == nil || got.Action != want || got.Input.Input() != in.Input() {
+			if want := how.Down.String() + " n1 for " + how.What(); err != nil || got == nil || got.Action != want ||
+				got.Input.Input() != in.Input() {
 				t.Errorf("opened %d times: %s: %v, %+v", i+1, want, err, got)
 			}
 		}

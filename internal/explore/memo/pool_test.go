@@ -13,7 +13,8 @@ import (
 
 // workers returns n workers of a pool, with instances of their own. They are closed at
 // the end, and nothing must be left.
-func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Instances) []memo.Boot) (*memo.Pool, []*memo.Worker) {
+func workers(t *testing.T, m *memo.Memo, n int, boot func(*memotest.Instances) []memo.Boot) (*memo.Pool,
+	[]*memo.Worker) {
 	t.Helper()
 	p := memo.NewPool(m)
 	var all []*memo.Worker

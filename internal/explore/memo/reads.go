@@ -17,7 +17,8 @@ type ClockNoter interface {
 // ClockReads executes a transition on an instance of its own, of which nothing is remembered, and
 // returns what was done and where the node's programs have read the clock. At read number jump the
 // clock goes on. Not ok: the instance cannot note that, or did not come to the state.
-func (x *Executor) ClockReads(l *Local, in world.Input, jump int, by ariadne.Time) (out ariadne.Output, reads [][]ariadne.CodeLine, ok bool, err error) {
+func (x *Executor) ClockReads(l *Local, in world.Input, jump int, by ariadne.Time) (out ariadne.Output,
+	reads [][]ariadne.CodeLine, ok bool, err error) {
 	out, comparable, err := x.again(l, func(m Freezable) (out ariadne.Output, err error) {
 		n, notes := m.(ClockNoter)
 		if !notes {

@@ -79,7 +79,8 @@ func (f frozenReader) Bytes() int64                  { return 1 }
 
 // given is a message with one byte.
 func given(at int, b byte) world.Input {
-	return world.Input{Kind: ariadne.Deliver, At: ariadne.Time(at) * 1e6, Packet: world.NewPacket(&ariadne.Message{From: 1, Data: []byte{b}})}
+	return world.Input{Kind: ariadne.Deliver, At: ariadne.Time(at) * 1e6,
+		Packet: world.NewPacket(&ariadne.Message{From: 1, Data: []byte{b}})}
 }
 
 // TestLend: what is lent is what would have been executed, and less is executed. A node that does
@@ -94,7 +95,8 @@ func TestLend(t *testing.T) {
 		}
 		m := open(t, memo.Options{})
 		boot := func() (memo.Freezable, error) { return &reader{seed: seed, hidden: hidden}, nil }
-		x := memo.NewExecutor(m, []memo.Boot{boot, boot}, memo.Limits{Checkpoints: rapid.IntRange(0, 30).Draw(rt, "checkpoints"), Audit: audit})
+		x := memo.NewExecutor(m, []memo.Boot{boot, boot},
+			memo.Limits{Checkpoints: rapid.IntRange(0, 30).Draw(rt, "checkpoints"), Audit: audit})
 		x.OnMismatch = func(*memo.Mismatch) {}
 		defer x.Close()
 		made := map[string]bool{}
@@ -115,7 +117,8 @@ func TestLend(t *testing.T) {
 					rt.Fatal(err)
 				}
 				want, _ := alone.Apply(in.Input())
-				if !hidden && (tr.Output.Digest != want.Digest || tr.Output.Logs != nil && tr.Output.Logs[0] != want.Logs[0]) {
+				if !hidden &&
+					(tr.Output.Digest != want.Digest || tr.Output.Logs != nil && tr.Output.Logs[0] != want.Logs[0]) {
 					rt.Fatalf("after %s it says %+v, and %+v when it is executed", path, tr.Output, want)
 				}
 				made[path] = true

@@ -38,7 +38,8 @@ func actions(tr *trace.Trace) (all []string) {
 }
 
 // followLoosely returns the names of the actions taken, and the result.
-func followLoosely(t *testing.T, programs []worldtest.Program, tr *trace.Trace) ([]string, search.Result, *replay.Loose) {
+func followLoosely(t *testing.T, programs []worldtest.Program, tr *trace.Trace) ([]string, search.Result,
+	*replay.Loose) {
 	t.Helper()
 	s, checks := newSpace(programs)
 	l := replay.NewLoose(s.System, tr)
@@ -156,7 +157,8 @@ func TestEditedFollowsTheWhole(t *testing.T) {
 // then, and not where the trace has it.
 func TestWithoutDeviationsIsNatural(t *testing.T) {
 	programs := func() []worldtest.Program {
-		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Peer: 0, Count: 4}, &worldtest.Ping{Peer: 0, Count: 4}}
+		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Peer: 0, Count: 4},
+			&worldtest.Ping{Peer: 0, Count: 4}}
 	}
 	natural, _ := record(t, programs(), 0)
 	s, _ := newSpace(programs())

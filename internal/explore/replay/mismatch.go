@@ -144,7 +144,8 @@ func (r *Replay) notEnabled(want trace.Step, enabled []world.Event, err error) *
 
 func (r *Replay) tooLong(enabled []world.Event) *Mismatch {
 	return &Mismatch{Step: len(r.Trace.Steps) + 1,
-		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End, list(r.names(), enabled))}
+		What: fmt.Sprintf("the trace ends here (%s), but there is more to happen: %s", r.Trace.End,
+			list(r.names(), enabled))}
 }
 
 // listed is how many actions a message lists.
@@ -177,7 +178,8 @@ func (r *Replay) compareEnd(got *search.Result) {
 	case got.End != t.End:
 		m.What = fmt.Sprintf("the execution ends otherwise: expected %s, got %s", t.End, r.end(got))
 	case !r.sameViolation(got.Violation, t.Violation):
-		m.What = fmt.Sprintf("the violation is another: expected %s, got %s", formatViolation(t.Violation), formatViolation(r.violation(got.Violation)))
+		m.What = fmt.Sprintf("the violation is another: expected %s, got %s", formatViolation(t.Violation),
+			formatViolation(r.violation(got.Violation)))
 	default:
 		return
 	}

@@ -92,7 +92,8 @@ func (o *Onward) Violation() *ariadne.Violation {
 
 // Complete completes the result of the execution: what it was about is judged here.
 func (o *Onward) Complete(r *search.Result) {
-	if r.Violation != nil && !o.system.ClientsDone(&o.path.Last().State.State) || r.End == search.EndStopped || r.End == search.EndCut || r.End == search.EndFatal {
+	if r.Violation != nil && !o.system.ClientsDone(&o.path.Last().State.State) || r.End == search.EndStopped ||
+		r.End == search.EndCut || r.End == search.EndFatal {
 		return
 	}
 	if v := o.Violation(); v != nil {

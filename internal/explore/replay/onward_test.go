@@ -11,7 +11,8 @@ import (
 func TestGoalOf(t *testing.T) {
 	goals := []property.Goal{{Name: "answers"}, {Name: "answers: all"}, {Name: "other"}}
 	for message, want := range map[string]int{"answers: all: n1 waits": 1, "answers: n1 waits": 0, "other: x": 2} {
-		if goal, ok := replay.GoalOf(&trace.Violation{Kind: property.Suspected, Message: message}, goals); !ok || goal != want {
+		if goal, ok := replay.GoalOf(&trace.Violation{Kind: property.Suspected, Message: message}, goals); !ok ||
+			goal != want {
 			t.Errorf("%q: goal %d, %v", message, goal, ok)
 		}
 	}

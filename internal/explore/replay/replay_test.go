@@ -69,7 +69,8 @@ func record(t *testing.T, programs []worldtest.Program, index int) (*trace.Trace
 	return tr, &file
 }
 
-func follow(t *testing.T, programs []worldtest.Program, tr *trace.Trace, file *bytes.Buffer) (search.Result, *replay.Mismatch) {
+func follow(t *testing.T, programs []worldtest.Program, tr *trace.Trace, file *bytes.Buffer) (search.Result,
+	*replay.Mismatch) {
 	t.Helper()
 	s, checks := newSpace(programs)
 	r := replay.Replay{Space: s, Trace: tr, Checks: checks, CallName: worldtest.CallName}
@@ -104,7 +105,8 @@ func TestWhateverHappenedCanBeReplayed(t *testing.T) {
 				t.Fatalf("%s, walk %d: %v", name, i, m)
 			}
 			if result.End != tr.End || (result.Violation != nil) != (tr.Violation != nil) {
-				t.Errorf("%s, walk %d: ended with %s, %v, not %s, %v", name, i, result.End, result.Violation, tr.End, tr.Violation)
+				t.Errorf("%s, walk %d: ended with %s, %v, not %s, %v", name, i, result.End, result.Violation, tr.End,
+					tr.Violation)
 			}
 			if tr.Violation != nil {
 				violations++
@@ -166,22 +168,35 @@ func TestMismatches(t *testing.T) {
 			"number 2 of the step", "expected no further call", "got      log = 0 in thread 1"}},
 		{name: "no calls recorded", programs: pingPong(&otherPong{}), noCalls: true, want: []string{
 			"step 5 (deliver n2:1000>n1:1001 #2), node n1: it does something else: expected digest "}},
-		{name: "same calls", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[1].Digest++ }, want: []string{
+		{name: "same calls", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.Steps[1].Digest++
+		}, want: []string{
 			"step 2 (start n2), node n2: it does something else: expected digest ", "; its system calls are the same"}},
-		{name: "another time", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].At++ }, want: []string{
-			"expected time (ns) 1001001, got 1001000"}},
-		{name: "not enabled", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].Action = "timer n2" }, want: []string{
+		{name: "another time", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].At++ },
+			want: []string{
+				"expected time (ns) 1001001, got 1001000"}},
+		{name: "not enabled", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.Steps[2].Action = "timer n2"
+		}, want: []string{
 			"step 3 (timer n2): it is not enabled; enabled are: deliver n2:1000>n1:1001 #1"}},
-		{name: "no such action", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps[2].Action = "start n9" }, want: []string{
+		{name: "no such action", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.Steps[2].Action = "start n9"
+		}, want: []string{
 			`step 3 (start n9): bad action "start n9": no node "n9"`}},
-		{name: "more to happen", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.Steps = tr.Steps[:4] }, want: []string{
+		{name: "more to happen", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.Steps = tr.Steps[:4]
+		}, want: []string{
 			"step 5: the trace ends here (clients done), but there is more to happen: deliver n2:1000>n1:1001 #2"}},
 		{name: "less to happen", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
 			tr.Steps = append(tr.Steps, trace.Step{Index: 9, Action: "timer n1"})
 		}, want: []string{"step 8 (deliver n1:1001>n2:1000 #3): the execution ends here (clients done), but the trace has 9 steps"}},
-		{name: "another end", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) { tr.End = "step limit" }, want: []string{
+		{name: "another end", programs: pingPong(worldtest.Pong{}), change: func(tr *trace.Trace) {
+			tr.End = "step limit"
+		}, want: []string{
 			"the execution ends otherwise: expected step limit, got clients done"}},
-		{name: "unreplayable", programs: pingPong(&otherPong{}), change: func(tr *trace.Trace) { tr.Steps[4].Mark = trace.Unreplayable }, want: []string{
+		{name: "unreplayable", programs: pingPong(&otherPong{}), change: func(tr *trace.Trace) {
+			tr.Steps[4].Mark = trace.Unreplayable
+		}, want: []string{
 			"step 6 (deliver n1:1001>n2:1000 #2)", "a step before went differently because it took long"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -59,7 +59,8 @@ type talks struct {
 }
 
 func newTalks() talks {
-	return talks{map[service][]talk{}, map[ariadne.Flow]talk{}, map[talk]bool{}, map[ariadne.Flow]talk{}, map[talk]talk{}, map[netip.Addr]bool{}}
+	return talks{map[service][]talk{}, map[ariadne.Flow]talk{}, map[talk]bool{}, map[ariadne.Flow]talk{},
+		map[talk]talk{}, map[netip.Addr]bool{}}
 }
 
 // traced enters a flow of the trace, in the order of its deliveries.

@@ -52,7 +52,8 @@ func TestTalksThatAreNotDelivered(t *testing.T) {
 	own.traced(flow("10.0.0.1:40002", "10.0.0.2:80"))
 	own.seen(flow("10.0.0.1:40001", "10.0.0.2:80"), true)
 	own.seen(flow("10.0.0.1:40002", "10.0.0.2:80"), true)
-	for f, want := range map[ariadne.Flow]bool{flow("10.0.0.1:40001", "10.0.0.2:80"): false, flow("10.0.0.1:40002", "10.0.0.2:80"): true} {
+	for f, want := range map[ariadne.Flow]bool{flow("10.0.0.1:40001", "10.0.0.2:80"): false,
+		flow("10.0.0.1:40002", "10.0.0.2:80"): true} {
 		if got, ok := own.inTrace(f); ok != want || got != f {
 			t.Errorf("%v is %v, %v", f, got, ok)
 		}

@@ -34,12 +34,14 @@ func TestWithoutALossOfPower(t *testing.T) {
 // stands before something else that is late. A message that arrives later at a time of its own
 // arrives at that at which it was due.
 func TestWithoutSomethingLate(t *testing.T) {
-	names := world.NewNames([]world.Node{{Name: "n1", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1")}}, {Name: "n2", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}, nil)
+	names := world.NewNames([]world.Node{{Name: "n1", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1")}},
+		{Name: "n2", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}, nil)
 	const a, b, c, d = "deliver n1:1>n2:1 #1", "deliver n1:2>n2:1 #1", "deliver n1:3>n2:1 #1", "deliver n1:4>n2:1 #1"
 	steps := func(all ...any) (tr *trace.Trace) {
 		tr = &trace.Trace{}
 		for i := 0; i < len(all); i += 2 {
-			tr.Steps = append(tr.Steps, trace.Step{Index: i/2 + 1, At: ariadne.Time(all[i].(int)), Action: all[i+1].(string)})
+			tr.Steps = append(tr.Steps,
+				trace.Step{Index: i/2 + 1, At: ariadne.Time(all[i].(int)), Action: all[i+1].(string)})
 		}
 		return tr
 	}
@@ -52,8 +54,10 @@ func TestWithoutSomethingLate(t *testing.T) {
 	}{
 		"behind one that is late": {steps(10, a, 40, b, 20, c, 30, d), []int{3, 4}, 1, []string{a, d, b, c}, 1, 30},
 		"before one that is late": {steps(10, a, 40, b, 20, c, 30, d), []int{3, 4}, 0, []string{a, c, b, d}, 1, 20},
-		"at a time of its own":    {steps(10, a, 40, b, 50, c, 60, "late n1:4>n2:1 #1 by 35ns"), []int{4}, 0, []string{a, d, b, c}, 1, 25},
-		"in its place":            {steps(10, a, 20, "late n1:4>n2:1 #1 by 5ns", 40, b), []int{2}, 0, []string{a, d, b}, 1, 15},
+		"at a time of its own": {steps(10, a, 40, b, 50, c, 60, "late n1:4>n2:1 #1 by 35ns"), []int{4}, 0,
+			[]string{a, d, b, c}, 1, 25},
+		"in its place": {steps(10, a, 20, "late n1:4>n2:1 #1 by 5ns", 40, b), []int{2}, 0, []string{a, d, b},
+			1, 15},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var late []int

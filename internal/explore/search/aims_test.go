@@ -18,7 +18,8 @@ func TestAims(t *testing.T) {
 	ends := map[string]int{}
 	for range 20 {
 		rapid.Check(t, func(t *rapid.T) {
-			g := property.Goal{Within: time.Duration(rapid.IntRange(0, 6).Draw(t, "within")), StableFor: time.Duration(rapid.IntRange(0, 4).Draw(t, "stable"))}
+			g := property.Goal{Within: time.Duration(rapid.IntRange(0, 6).Draw(t, "within")),
+				StableFor: time.Duration(rapid.IntRange(0, 4).Draw(t, "stable"))}
 			type at struct {
 				now   ariadne.Time
 				holds bool

@@ -106,7 +106,8 @@ func (s small) simple(t failer) (states map[hash.Hash]int, ok bool) {
 						take(at, r, begun, i, v, more)
 					}
 				}
-				behind = behind || place.Taken != "" && e.Varied.Variation() == by.Output.Variation() && strings.HasSuffix(string(e.Varied.Variation()), "@"+place.Name)
+				behind = behind || place.Taken != "" && e.Varied.Variation() == by.Output.Variation() &&
+					strings.HasSuffix(string(e.Varied.Variation()), "@"+place.Name)
 			}
 		}
 		if !q.within(s.bounds) {
@@ -161,8 +162,9 @@ func TestBoundsAreWhatTheySay(t *testing.T) {
 			t.SkipNow()
 		}
 		exhaustive := map[string]strategy.Explorer{
-			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{},
-			"scripted": &strategy.Scripted{Ask: askAll}, "all paths": &strategy.DepthFirst{All: true},
+			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{},
+			"fewest deviations": &strategy.FewestDeviations{},
+			"scripted":          &strategy.Scripted{Ask: askAll}, "all paths": &strategy.DepthFirst{All: true},
 		}
 		others := sampling(1)
 		others["DPOR"], others["sleep sets"] = &strategy.DPOR{}, &strategy.SleepSets{}
@@ -229,9 +231,10 @@ func (k *ticker) Fire(c *worldtest.Ctx) {
 func TestBoundsTakeNothingNatural(t *testing.T) {
 	for deviations := range 3 {
 		for deliveries := range 4 {
-			s := small{rules: world.Rules{Latency: 1500 * time.Microsecond, Delays: 8}, programs: func() []worldtest.Program {
-				return []worldtest.Program{&ticker{left: 4}, &ticker{left: 4}}
-			}}
+			s := small{rules: world.Rules{Latency: 1500 * time.Microsecond, Delays: 8},
+				programs: func() []worldtest.Program {
+					return []worldtest.Program{&ticker{left: 4}, &ticker{left: 4}}
+				}}
 			s.bounds.Deviations = space.AtMost(deviations)
 			s.bounds.Kinds[ariadne.ActDeliver] = space.AtMost(deliveries)
 			want, ok := s.simple(t)
@@ -239,7 +242,8 @@ func TestBoundsTakeNothingNatural(t *testing.T) {
 			got := map[hash.Hash]bool{}
 			x.Watch = func(p *space.Path) { got[p.Last().State.Hash()] = true }
 			f := explore(t, x, 0)
-			if name := fmt.Sprintf("%d deviations, %d deliveries", deviations, deliveries); !ok || f.how != search.SearchExhausted || len(got) != len(want) {
+			if name := fmt.Sprintf("%d deviations, %d deliveries", deviations, deliveries); !ok ||
+				f.how != search.SearchExhausted || len(got) != len(want) {
 				t.Errorf("%s: %s with %d states, brute force reaches %d", name, f.how, len(got), len(want))
 			}
 		}

@@ -68,12 +68,17 @@ func TestAllChoicesAreBranched(t *testing.T) {
 		bounds   space.Bounds
 		paths    int // of all orders
 	}{
-		{"one", func() []worldtest.Program { return []worldtest.Program{&asker{questions: []int{3}}} }, 0, space.Bounds{}, 3},
-		{"three in a step", func() []worldtest.Program { return []worldtest.Program{&asker{questions: []int{3, 2, 4}}} }, 0, space.Bounds{}, 24},
+		{"one", func() []worldtest.Program { return []worldtest.Program{&asker{questions: []int{3}}} }, 0,
+			space.Bounds{}, 3},
+		{"three in a step", func() []worldtest.Program {
+			return []worldtest.Program{&asker{questions: []int{3, 2, 4}}}
+		}, 0, space.Bounds{}, 24},
 		{"what follows depends", func() []worldtest.Program {
 			return []worldtest.Program{&asker{questions: []int{3, 5}, skips: true}}
 		}, 0, space.Bounds{}, 1 + 2*5},
-		{"they are no deviations", func() []worldtest.Program { return []worldtest.Program{&asker{questions: []int{3, 2, 4}}} }, 0, space.Bounds{Deviations: none}, 24},
+		{"they are no deviations", func() []worldtest.Program {
+			return []worldtest.Program{&asker{questions: []int{3, 2, 4}}}
+		}, 0, space.Bounds{Deviations: none}, 24},
 		{"two nodes, without deviations", func() []worldtest.Program {
 			return []worldtest.Program{&asker{questions: []int{3}, peers: []ariadne.NodeID{1}}, listener{}}
 		}, 0, space.Bounds{Deviations: none}, 3 * 4},
@@ -82,7 +87,8 @@ func TestAllChoicesAreBranched(t *testing.T) {
 			return []worldtest.Program{&asker{questions: []int{3}, peers: []ariadne.NodeID{1}}, listener{}}
 		}, 0, space.Bounds{}, 2 * 3 * 4},
 		// Nothing fails, or at one of two places in one of two ways, before and behind a choice.
-		{"with calls that fail", func() []worldtest.Program { return []worldtest.Program{&troubled{}} }, 1, space.Bounds{}, 3 + 2*3 + 2*3},
+		{"with calls that fail", func() []worldtest.Program { return []worldtest.Program{&troubled{}} }, 1,
+			space.Bounds{}, 3 + 2*3 + 2*3},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := small{rules: world.Rules{Latency: time.Millisecond}, programs: c.programs, bounds: c.bounds}
@@ -104,7 +110,8 @@ func TestAllChoicesAreBranched(t *testing.T) {
 					}
 					traces := name == "DPOR" || name == "sleep sets"
 					exhausted := got.how == search.SearchExhausted || traces && c.bounds.Deviations > 0
-					if !exhausted || !traces && !maps.Equal(got.states, want.states) || c.bounds.Deviations == 0 && !maps.Equal(got.traces, want.traces) {
+					if !exhausted || !traces && !maps.Equal(got.states, want.states) || c.bounds.Deviations == 0 &&
+						!maps.Equal(got.traces, want.traces) {
 						t.Errorf("%s, %d workers: %s with %d states and %d traces, want %d and %d", name, workers, got.how, len(got.states), len(got.traces), len(want.states), len(want.traces))
 					}
 				}
@@ -140,8 +147,10 @@ func TestChoicesAreDrawnEvenly(t *testing.T) {
 		}
 	}
 	for name, e := range map[string]strategy.Explorer{
-		"walks": &strategy.Walks{Seed: 3}, "priorities": &strategy.Priorities{Seed: 3}, "pos": &strategy.Sampling{Seed: 3}, "slow": &strategy.Slow{Seed: 3},
-		"novelty": &strategy.Novelty{Seed: 3, Features: &strategy.Features{}}, "rounds": &strategy.Rounds{Seed: 3, Backtracks: space.AtMost(0)},
+		"walks": &strategy.Walks{Seed: 3}, "priorities": &strategy.Priorities{Seed: 3},
+		"pos": &strategy.Sampling{Seed: 3}, "slow": &strategy.Slow{Seed: 3},
+		"novelty":   &strategy.Novelty{Seed: 3, Features: &strategy.Features{}},
+		"rounds":    &strategy.Rounds{Seed: 3, Backtracks: space.AtMost(0)},
 		"periphery": &strategy.Periphery{Seed: 3, Depth: 1, Walks: paths},
 	} {
 		said := map[string]int{}
@@ -190,8 +199,10 @@ func TestNaturalIsTheFirst(t *testing.T) {
 	s := small{rules: world.Rules{Latency: time.Millisecond}, programs: func() []worldtest.Program {
 		return []worldtest.Program{&asker{questions: []int{3, 4}, peers: []ariadne.NodeID{1}}, listener{}}
 	}}
-	explorers := map[string]strategy.Explorer{"natural": &strategy.Natural{}, "slow": &strategy.Slow{Seed: 1}, "priorities": &strategy.Priorities{Seed: 1},
-		"pos": &strategy.Sampling{Seed: 1}, "default": strategy.Default{Rounds: strategy.Rounds{Seed: 1}}.Explorers()[0]}
+	explorers := map[string]strategy.Explorer{"natural": &strategy.Natural{}, "slow": &strategy.Slow{Seed: 1},
+		"priorities": &strategy.Priorities{Seed: 1},
+		"pos":        &strategy.Sampling{Seed: 1},
+		"default":    strategy.Default{Rounds: strategy.Rounds{Seed: 1}}.Explorers()[0]}
 	for name, e := range divisible() {
 		explorers[name] = e
 	}
@@ -226,7 +237,8 @@ func TestChoicesReplay(t *testing.T) {
 		checks := s.exploration(t, nil).Checks
 		for i := range 5 {
 			recorded := &trace.Trace{Header: trace.Header{MaxSteps: 1000}}
-			e := &search.Execution{Space: space.Live(y, memotest.Living(y, s.programs)), Explorer: walk(7, i+1), Checks: checks, Limits: search.Limits{Steps: 1000}}
+			e := &search.Execution{Space: space.Live(y, memotest.Living(y, s.programs)), Explorer: walk(7, i+1),
+				Checks: checks, Limits: search.Limits{Steps: 1000}}
 			e.Watch = func(s ariadne.Step) bool {
 				recorded.Steps = append(recorded.Steps, trace.NewStep(s))
 				if strings.Contains(s.Name, "choose:") {
@@ -243,7 +255,8 @@ func TestChoicesReplay(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r := &replay.Replay{Space: space.Live(y, memotest.Living(y, s.programs)), Trace: read, Checks: checks, CallName: worldtest.CallName}
+			r := &replay.Replay{Space: space.Live(y, memotest.Living(y, s.programs)), Trace: read, Checks: checks,
+				CallName: worldtest.CallName}
 			if again, mismatch, err := r.Run(); err != nil || mismatch != nil || again.Steps != result.Steps {
 				t.Fatalf("%v, %+v after %d steps of %d", err, mismatch, again.Steps, result.Steps)
 			}
@@ -276,9 +289,11 @@ func TestManyChoicesInAStep(t *testing.T) {
 	var workers sync.WaitGroup
 	for i := range 3 {
 		workers.Go(func() {
-			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20, Audit: 1}))
+			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs}).Boot(),
+				memo.Limits{Checkpoints: 20, Audit: 1}))
 			n := 0
-			x := &search.Exploration{Space: s.space(y, m, nodes), Explorer: &strategy.Walks{Seed: strategy.SeedOf(1, i)}, Checks: func() []property.Check { return nil }}
+			x := &search.Exploration{Space: s.space(y, m, nodes),
+				Explorer: &strategy.Walks{Seed: strategy.SeedOf(1, i)}, Checks: func() []property.Check { return nil }}
 			x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
 				mu.Lock()
 				defer mu.Unlock()

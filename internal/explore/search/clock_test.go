@@ -107,7 +107,8 @@ func drawClocked(t *rapid.T) *clocked {
 	ms := func(name string, from, to int) time.Duration {
 		return time.Duration(rapid.IntRange(from, to).Draw(t, name)) * time.Millisecond
 	}
-	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2), Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 12)}
+	s.rules = world.Rules{Latency: ms("latency", 1, 3), ClockError: ms("E", 0, 2),
+		Delays: rapid.IntRange(0, 2).Draw(t, "delays"), MaxDelay: ms("most", 5, 12)}
 	// As far apart as what is found lasts at least. If they are odd or even, what opens closes.
 	ns := ariadne.Time(rapid.IntRange(0, 999_999).Draw(t, "ns"))
 	for _, n := range rapid.SliceOfNDistinct(rapid.IntRange(2, 16), 0, 4, rapid.ID).Draw(t, "turns") {
@@ -260,10 +261,13 @@ func agree(t *rapid.T, s *clocked, all found) {
 	for name := range divisible() {
 		for _, workers := range []int{1, 2} {
 			got := s.together(t, divisible()[name].Divide(workers), nil)
-			if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
-				t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(all.traces))
+			if got.how != search.SearchExhausted || !maps.Equal(got.traces, all.traces) &&
+				(name == "DPOR" || name == "sleep sets" || name == "all paths") {
+				t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces),
+					len(all.traces))
 			}
-			if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, all.states) {
+			if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" &&
+				!maps.Equal(got.states, all.states) {
 				t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(all.states))
 			}
 		}

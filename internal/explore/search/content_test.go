@@ -54,7 +54,8 @@ func contents(p *space.Path) string {
 	}
 	var flight []string
 	for _, f := range p.Last().State.Flight {
-		flight = append(flight, fmt.Sprint(f.Flow, f.To, f.Seq, string(f.Data), int64(f.Sent), int64(f.Arrival), f.Delayed, int64(f.Due)))
+		flight = append(flight,
+			fmt.Sprint(f.Flow, f.To, f.Seq, string(f.Data), int64(f.Sent), int64(f.Arrival), f.Delayed, int64(f.Due)))
 	}
 	slices.Sort(flight)
 	parted := ""
@@ -63,7 +64,8 @@ func contents(p *space.Path) string {
 	}
 	for i := range p.Last().State.Nodes {
 		n := &p.Last().State.Nodes[i]
-		parted += fmt.Sprint(" ", int64(n.On), int64(n.Ready), n.Falls.What(), int64(n.FallsAt), n.Said, n.Processes.Names())
+		parted += fmt.Sprint(" ", int64(n.On), int64(n.Ready), n.Falls.What(), int64(n.FallsAt), n.Said,
+			n.Processes.Names())
 		if n.Awake != 0 {
 			parted += fmt.Sprint(" paused ", int64(n.Awake), int64(n.Told))
 		}
@@ -88,13 +90,17 @@ func TestStatesByContent(t *testing.T) {
 			}
 			return all
 		}
-		explore := func(e strategy.Explorer, most int, limits memo.Limits, amend func(int, int, *ariadne.Output)) (states, ends map[string]bool, x *search.Exploration, n memo.Counts) {
+		explore := func(e strategy.Explorer, most int, limits memo.Limits,
+			amend func(int, int, *ariadne.Output)) (states, ends map[string]bool, x *search.Exploration,
+			n memo.Counts) {
 			x = s.exploration(t, e)
 			m, err := memo.Open(x.Space.System, memo.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			source := memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Outages: s.outagesOf, Grid: s.rules.Grid, Amend: amend}).Boot(), limits)
+			source := memo.NewExecutor(m,
+				(&memotest.Instances{Programs: s.programs, Outages: s.outagesOf, Grid: s.rules.Grid,
+					Amend: amend}).Boot(), limits)
 			x.Space = space.New(x.Space.System, m, source)
 			states, ends = map[string]bool{}, map[string]bool{}
 			x.Watch = func(p *space.Path) { states[contents(p)] = true }
@@ -114,7 +120,8 @@ func TestStatesByContent(t *testing.T) {
 			}
 			return states, ends, x, source.Counts()
 		}
-		states, ends, brute, all := explore(&strategy.DepthFirst{All: true}, 2000, memo.Limits{Checkpoints: 20}, hideContent)
+		states, ends, brute, all := explore(&strategy.DepthFirst{All: true}, 2000, memo.Limits{Checkpoints: 20},
+			hideContent)
 		if n := brute.Seen.Len(); n < len(states) {
 			t.Fatalf("%d states by their histories, %d by content", n, len(states))
 		}
@@ -122,7 +129,8 @@ func TestStatesByContent(t *testing.T) {
 			name string
 			e    strategy.Explorer
 		}{
-			{"depth first", &strategy.DepthFirst{}}, {"breadth first", &strategy.BreadthFirst{}}, {"fewest deviations", &strategy.FewestDeviations{}},
+			{"depth first", &strategy.DepthFirst{}}, {"breadth first", &strategy.BreadthFirst{}},
+			{"fewest deviations", &strategy.FewestDeviations{}},
 			{"DPOR", &strategy.DPOR{}}, {"sleep sets", &strategy.SleepSets{}},
 		} {
 			name, e := c.name, c.e
@@ -135,7 +143,8 @@ func TestStatesByContent(t *testing.T) {
 				continue
 			}
 			if !maps.Equal(gotStates, states) || x.Coverage.States != len(states) {
-				t.Fatalf("%s: %d states, counted %d, brute force finds %d", name, len(gotStates), x.Coverage.States, len(states))
+				t.Fatalf("%s: %d states, counted %d, brute force finds %d", name, len(gotStates), x.Coverage.States,
+					len(states))
 			}
 			if counts.Mismatches > 0 || counts.Executed > all.Executed {
 				t.Fatalf("%s: %+v, brute force %+v", name, counts, all)

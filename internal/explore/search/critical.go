@@ -97,7 +97,8 @@ func (h *hunt) findCritical(s *Stuck, known *Crisis) (c Crisis, err error) {
 		low = 0
 	}
 	after := 0
-	if f := s.Path.FrameAt(low); f.Waits&(1<<s.Goal) == 0 && (f.Plain == 0 || h.space.System.Recovered(&f.State.State)) {
+	if f := s.Path.FrameAt(low); f.Waits&(1<<s.Goal) == 0 &&
+		(f.Plain == 0 || h.space.System.Recovered(&f.State.State)) {
 		after = low
 	}
 	if known != nil {

@@ -54,7 +54,8 @@ func content(p *space.Path) string {
 	var b strings.Builder
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		fmt.Fprintln(&b, shown[i], n.Started, n.Done, n.Ended, since(n.Timer()), since(max(n.Clock, first-1)), since(max(first, p.System().Nodes()[i].Start)))
+		fmt.Fprintln(&b, shown[i], n.Started, n.Done, n.Ended, since(n.Timer()), since(max(n.Clock, first-1)),
+			since(max(first, p.System().Nodes()[i].Start)))
 	}
 	flows := map[string][]string{}
 	for i := range s.Flight {
@@ -140,7 +141,8 @@ func TestContentAgreesWithBruteForce(t *testing.T) {
 	cycles, most := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 3).Draw(t, "nodes")
-		loop := worldtest.Loop{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), States: rapid.IntRange(1, 3).Draw(t, "states")}
+		loop := worldtest.Loop{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"),
+			States: rapid.IntRange(1, 3).Draw(t, "states")}
 		s := small{
 			instant: true, shows: lastLine, equality: space.Equality{Exposed: true, Times: true},
 			rules: world.Rules{
@@ -148,7 +150,8 @@ func TestContentAgreesWithBruteForce(t *testing.T) {
 				Latency:    time.Duration(rapid.IntRange(1, 2).Draw(t, "latency ms")) * time.Millisecond,
 				ClockError: time.Duration(rapid.IntRange(0, 1).Draw(t, "E ms")) * time.Millisecond,
 				Delays:     rapid.IntRange(0, 1).Draw(t, "delays"),
-				MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
+				MaxDelay: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t,
+					"max delay ms")) * time.Millisecond,
 			},
 			starts: rapid.SliceOfN(rapid.IntRange(0, 2), n, n).Draw(t, "starts ms"),
 			programs: func() []worldtest.Program {
@@ -175,7 +178,8 @@ func TestContentAgreesWithBruteForce(t *testing.T) {
 					got = s.together(t, matching()[name].Divide(workers), nil)
 				}
 				if got.how != search.SearchExhausted || !maps.Equal(got.states, want) {
-					t.Fatalf("%s, %d workers: %s with %d states, want %d", name, workers, got.how, len(got.states), len(want))
+					t.Fatalf("%s, %d workers: %s with %d states, want %d", name, workers, got.how, len(got.states),
+						len(want))
 				}
 			}
 		}
@@ -235,7 +239,8 @@ func TestLassos(t *testing.T) {
 		}
 		all = append(all, k)
 	}
-	if how, err := x.Run(); err != nil || how != search.SearchExhausted || len(all) != x.Coverage.Cycles || len(all) == 0 {
+	if how, err := x.Run(); err != nil || how != search.SearchExhausted || len(all) != x.Coverage.Cycles ||
+		len(all) == 0 {
 		t.Fatalf("%s with %d lassos and %d cycles, %v", how, len(all), x.Coverage.Cycles, err)
 	}
 	p, err := space.NewPath(x.Space, s.bounds)
@@ -244,7 +249,8 @@ func TestLassos(t *testing.T) {
 	}
 	for _, k := range all {
 		if len(k.lasso.Stem) != k.stem || len(k.lasso.Cycle) == 0 || k.stem+len(k.lasso.Cycle) != len(k.way) {
-			t.Fatalf("a stem of %d steps and a cycle of %d; %d and %d were taken", len(k.lasso.Stem), len(k.lasso.Cycle), k.stem, len(k.way)-k.stem)
+			t.Fatalf("a stem of %d steps and a cycle of %d; %d and %d were taken", len(k.lasso.Stem),
+				len(k.lasso.Cycle), k.stem, len(k.way)-k.stem)
 		}
 		p.Cut(0)
 		push := func(way []int, steps []ariadne.Step) {
@@ -252,7 +258,8 @@ func TestLassos(t *testing.T) {
 				if err := p.Push(event); err != nil {
 					t.Fatal(err)
 				}
-				if got := p.Step(p.Steps()).Action; got.Kind != steps[i].Action.Kind || got.Node != steps[i].Action.Node || got.Flow != steps[i].Action.Flow {
+				if got := p.Step(p.Steps()).Action; got.Kind != steps[i].Action.Kind ||
+					got.Node != steps[i].Action.Node || got.Flow != steps[i].Action.Flow {
 					t.Fatalf("%v is not %v", got, steps[i].Action)
 				}
 			}
@@ -272,7 +279,8 @@ func TestLassos(t *testing.T) {
 // what it shows, and as many as there are by history.
 func TestMessagesThatCommuteMeet(t *testing.T) {
 	s := small{rules: world.Rules{Latency: time.Millisecond}, shows: lastLine, programs: func() []worldtest.Program {
-		return []worldtest.Program{&worldtest.Tally{}, &worldtest.Addend{Numbers: []int{1}}, &worldtest.Addend{Numbers: []int{2}}}
+		return []worldtest.Program{&worldtest.Tally{}, &worldtest.Addend{Numbers: []int{1}},
+			&worldtest.Addend{Numbers: []int{2}}}
 	}}
 	ends := func(e space.Equality) (map[hash.Hash]bool, int) {
 		s.equality = e
@@ -321,7 +329,8 @@ func TestMessagesThatCommuteMeet(t *testing.T) {
 // TestViolationsBehindMatchesAreReal: a violation that is found where states match is at the
 // end of a path that can be taken, step by step.
 func TestViolationsBehindMatchesAreReal(t *testing.T) {
-	s := small{rules: world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 1}, programs: heartbeats(1), shows: lastLine}
+	s := small{rules: world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 1},
+		programs: heartbeats(1), shows: lastLine}
 	for _, times := range []bool{false, true} {
 		s.equality = space.Equality{Exposed: true, Times: times}
 		for name := range matching() {
@@ -336,7 +345,8 @@ func TestViolationsBehindMatchesAreReal(t *testing.T) {
 				var last ariadne.Step
 				for i := 1; i <= p.Steps(); i++ {
 					var err error
-					if last, err = w.Apply(p.Step(i).Action); err != nil || last.Output.Digest != p.Step(i).Output.Digest {
+					if last, err = w.Apply(p.Step(i).Action); err != nil ||
+						last.Output.Digest != p.Step(i).Output.Digest {
 						t.Fatalf("%s: step %d is another one, %v", name, i, err)
 					}
 				}
@@ -358,7 +368,8 @@ func TestViolationsBehindMatchesAreReal(t *testing.T) {
 // TestCutOffIsSaid: a state that was reached late, where a bound cuts the path off, counts as
 // known when it is reached sooner, and the search knows that it may have missed something.
 func TestCutOffIsSaid(t *testing.T) {
-	s := small{rules: world.Rules{Latency: time.Millisecond}, programs: heartbeats(0), shows: lastLine, equality: space.Equality{Exposed: true}}
+	s := small{rules: world.Rules{Latency: time.Millisecond}, programs: heartbeats(0), shows: lastLine,
+		equality: space.Equality{Exposed: true}}
 	for _, c := range []struct {
 		bounds space.Bounds
 		cut    bool
@@ -374,8 +385,10 @@ func TestCutOffIsSaid(t *testing.T) {
 // way was taken, and who comes back to it goes on.
 func TestNothingIsMissedBehindAnApproach(t *testing.T) {
 	const from = 12
-	s := small{rules: world.Rules{Latency: time.Millisecond, ClockError: 2 * time.Millisecond}, programs: heartbeats(0), shows: lastLine, instant: true,
-		equality: space.Equality{Exposed: true, Times: true}, bounds: space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }}}
+	s := small{rules: world.Rules{Latency: time.Millisecond, ClockError: 2 * time.Millisecond}, programs: heartbeats(0),
+		shows: lastLine, instant: true,
+		equality: space.Equality{Exposed: true, Times: true},
+		bounds:   space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }}}
 	want, ok := bruteContent(t, s, 2000)
 	if !ok {
 		t.Fatal("too many states")

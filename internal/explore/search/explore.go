@@ -347,7 +347,8 @@ func (x *Exploration) takePath(p *space.Path) (done bool, err error) {
 				return true, err
 			}
 			end = ""
-		} else if (end == EndQuiet || end == EndTime || end == EndClients && x.Endless) && len(f.Enabled) > 0 && strategy.GoesOn(x.Explorer, p) {
+		} else if (end == EndQuiet || end == EndTime || end == EndClients && x.Endless) && len(f.Enabled) > 0 &&
+			strategy.GoesOn(x.Explorer, p) {
 			end = ""
 		} else if end == "" && f.Plain == 0 && !strategy.TriesFaultsAtRest(x.Explorer) {
 			end = EndBounds
@@ -436,7 +437,8 @@ func (x *Exploration) countOffered(p *space.Path) {
 		if n > 0 {
 			x.Coverage.Faults[k].Offered++
 		}
-		if x.Space.System.Rules().After[k] != nil && x.Space.System.AnyMayFollow(&f.State.State, ariadne.ActionKind(k)) {
+		if x.Space.System.Rules().After[k] != nil &&
+			x.Space.System.AnyMayFollow(&f.State.State, ariadne.ActionKind(k)) {
 			x.Coverage.Faults[k].Said++
 		}
 	}
@@ -569,7 +571,8 @@ func (x *Exploration) judgeState(p *space.Path, m expose.Moment) *ariadne.Violat
 		return nil
 	}
 	p.Last().Broken = true
-	return &ariadne.Violation{Kind: property.Kind, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: broken}
+	return &ariadne.Violation{Kind: property.Kind, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now,
+		Message: broken}
 }
 
 // judgePath lets fresh checks look at all of a path, or those of the path at its end.
@@ -616,7 +619,8 @@ func (x *Exploration) judgeFinally(p *space.Path, byTime bool) *ariadne.Violatio
 	if wrong == "" {
 		return nil
 	}
-	return &ariadne.Violation{Kind: property.Final, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now, Message: wrong}
+	return &ariadne.Violation{Kind: property.Final, Node: ariadne.NoNode, Step: p.Steps(), At: p.Last().State.Now,
+		Message: wrong}
 }
 
 func (x *Exploration) endPath(p *space.Path, end string, v *ariadne.Violation) (done bool, err error) {

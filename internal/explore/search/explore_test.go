@@ -108,7 +108,8 @@ type found struct {
 }
 
 func newFound() found {
-	return found{traces: map[hash.Hash]bool{}, states: map[hash.Hash]bool{}, violations: map[hash.Hash]bool{}, paths: map[hash.Hash]string{}, said: map[hash.Hash]string{}, late: map[string]bool{}}
+	return found{traces: map[hash.Hash]bool{}, states: map[hash.Hash]bool{}, violations: map[hash.Hash]bool{},
+		paths: map[hash.Hash]string{}, said: map[hash.Hash]string{}, late: map[string]bool{}}
 }
 
 // ended enters how a path ended.
@@ -231,7 +232,8 @@ func TestKnownCounts(t *testing.T) {
 			d := &strategy.DPOR{}
 			got := explore(t, c.s.exploration(t, d), 0)
 			if got.how != search.SearchExhausted || got.coverage.Paths != c.traces || len(got.traces) != c.traces {
-				t.Errorf("DPOR: %s after %d paths, %d traces, want %d", got.how, got.coverage.Paths, len(got.traces), c.traces)
+				t.Errorf("DPOR: %s after %d paths, %d traces, want %d", got.how, got.coverage.Paths, len(got.traces),
+					c.traces)
 			}
 		})
 	}
@@ -274,7 +276,8 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	if fails > 0 && rapid.Bool().Draw(t, "connections fail") {
 		nets = []ariadne.NodeID{0, 1, 2, 3}[rapid.IntRange(0, 1).Draw(t, "peers from"):n]
 	}
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, NodeFaults: faults, Partitions: partitions, Grid: 2e6}}
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates, Combined: combined, NodeFaults: faults,
+		Partitions: partitions, Grid: 2e6}}
 	if timers {
 		s.rules = world.Rules{
 			Faults:     duplicates,
@@ -285,7 +288,8 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 			Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
 			ClockError: time.Duration(rapid.IntRange(0, 3).Draw(t, "E ms")) * time.Millisecond,
 			Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
-			MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 2, 5}).Draw(t, "max delay ms")) * time.Millisecond,
+			MaxDelay: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 2, 5}).Draw(t,
+				"max delay ms")) * time.Millisecond,
 		}
 		s.starts = rapid.SliceOfN(rapid.IntRange(0, 3), n, n).Draw(t, "starts ms")
 		if limit := rapid.IntRange(0, 12).Draw(t, "limit ms"); limit > 3 {
@@ -321,7 +325,11 @@ func drawShowing(t *rapid.T, nodes, inputs int, timers, shows bool) small {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range n {
-			p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers, Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits, Opens: opens, Kills: kills > 0, Restart: restart, Within: within, Nets: nets, Events: tells, Shows: shows, Readies: s.after != nil})
+			p = append(p,
+				&worldtest.Chaos{Nodes: n, Seed: seed, Acts: acts, NoTimers: !timers, Exits: exits, Lingers: lingers,
+					Tries: fails > 0, Spares: spares, Chooses: chooses, Writes: faults != nil, Limits: limits,
+					Opens: opens, Kills: kills > 0, Restart: restart, Within: within, Nets: nets, Events: tells,
+					Shows: shows, Readies: s.after != nil})
 		}
 		return p
 	}
@@ -361,7 +369,8 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 			continue
 		}
 		budgets[kind] = uint8(rapid.IntRange(1, 2).Draw(t, "how often"))
-		lengths := [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]
+		lengths := [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever},
+			{0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]
 		if down == ariadne.Paused {
 			lengths = lengths[:1]
 			if lengths[0] == ariadne.Ever {
@@ -379,7 +388,8 @@ func drawNodeFaults(t *rapid.T, nodes int, budgets *world.Faults) (all []world.N
 		length := rapid.SampledFrom([]time.Duration{0, 6e6, ariadne.Ever}).Draw(t, "for")
 		for _, group := range [][]ariadne.NodeID{{0, 1}, {1, 2}, {0, 1, 2}} {
 			if int(group[len(group)-1]) < nodes && rapid.Bool().Draw(t, "together") {
-				all = append(all, world.OutagesTogether(ariadne.PowerLost, group, []string{"n1", "n2", "n3", "n4"}, length)...)
+				all = append(all,
+					world.OutagesTogether(ariadne.PowerLost, group, []string{"n1", "n2", "n3", "n4"}, length)...)
 			}
 		}
 		if rapid.Bool().Draw(t, "alone") {
@@ -422,7 +432,9 @@ func drawParts(t *rapid.T, nodes int) (all []*world.Partition) {
 			}
 		}
 		length := rapid.SampledFrom([]time.Duration{0, 3e6, 8e6, ariadne.Ever}).Draw(t, "cut for")
-		all = append(all, world.NewPartition(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest, rapid.Bool().Draw(t, "one way"), length))
+		all = append(all,
+			world.NewPartition(fmt.Sprintf("n%d", i+1), []ariadne.NodeID{ariadne.NodeID(i)}, rest,
+				rapid.Bool().Draw(t, "one way"), length))
 	}
 	return all
 }
@@ -458,8 +470,9 @@ func TestExhaustiveExplorersAgreeWithBruteForce(t *testing.T) {
 		s := drawSmall(t, rapid.Bool().Draw(t, "timers"))
 		want := brute(t, s)
 		for name, e := range map[string]strategy.Explorer{
-			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{},
-			"scripted": &strategy.Scripted{Ask: askAll},
+			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{},
+			"fewest deviations": &strategy.FewestDeviations{},
+			"scripted":          &strategy.Scripted{Ask: askAll},
 		} {
 			got := explore(t, s.exploration(t, e), 0)
 			if got.how != search.SearchExhausted || !maps.Equal(got.states, want.states) {
@@ -490,7 +503,8 @@ func TestDPORAgreesWithBruteForce(t *testing.T) {
 					if one := explore(t, s.exploration(t, e), 0).coverage.Paths; got.coverage.Paths > one {
 						t.Fatalf("%d paths, sleep sets take %d", got.coverage.Paths, one)
 					}
-				} else if s.after == nil && (len(s.clients) < 2 && got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0) {
+				} else if s.after == nil &&
+					(len(s.clients) < 2 && got.coverage.Paths != len(got.traces) || s.clients == nil && d.Blocked > 0) {
 					// A node that waits for another starts at a time of the clock, as timers fire.
 					t.Fatalf("%d paths and %d given up for %d traces", got.coverage.Paths, d.Blocked, len(got.traces))
 				}
@@ -515,9 +529,12 @@ func TestBoundsThatCutOrdersOff(t *testing.T) {
 		wants  [2]string // of DPOR and of sleep sets
 		traces int
 	}{
-		{"deviations", small{rules: rules, programs: fan(3, 2), bounds: space.Bounds{Deviations: space.AtMost(1)}}, [2]string{search.SearchDone, search.SearchDone}, 0},
-		{"depth", small{rules: rules, programs: fan(3, 2), bounds: space.Bounds{Depth: 4}}, [2]string{search.SearchDone, search.SearchExhausted}, 0},
-		{"time", small{rules: rules, programs: waiting, bounds: space.Bounds{Time: 5e6}}, [2]string{search.SearchExhausted, search.SearchExhausted}, 2},
+		{"deviations", small{rules: rules, programs: fan(3, 2), bounds: space.Bounds{Deviations: space.AtMost(1)}},
+			[2]string{search.SearchDone, search.SearchDone}, 0},
+		{"depth", small{rules: rules, programs: fan(3, 2), bounds: space.Bounds{Depth: 4}},
+			[2]string{search.SearchDone, search.SearchExhausted}, 0},
+		{"time", small{rules: rules, programs: waiting, bounds: space.Bounds{Time: 5e6}},
+			[2]string{search.SearchExhausted, search.SearchExhausted}, 2},
 	} {
 		for i, e := range []strategy.Explorer{&strategy.DPOR{}, &strategy.SleepSets{}} {
 			got := explore(t, c.s.exploration(t, e), 0)
@@ -620,7 +637,8 @@ func TestDPORMayChooseFreely(t *testing.T) {
 		}
 	}
 	// Without a budget of delays, a timer and a message that is due later.
-	late := small{rules: world.Rules{ClockError: 3 * time.Millisecond}, starts: []int{3, 0, 0, 0}, bounds: space.Bounds{Time: 9e6}}
+	late := small{rules: world.Rules{ClockError: 3 * time.Millisecond}, starts: []int{3, 0, 0, 0},
+		bounds: space.Bounds{Time: 9e6}}
 	late.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range 4 {
@@ -630,9 +648,10 @@ func TestDPORMayChooseFreely(t *testing.T) {
 	}
 	check(t, late, explore(t, late.exploration(t, &strategy.SleepSets{}), 0))
 	// A message that no fault can hit before its sender has written a line.
-	lines := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("reset", 1)}, programs: func() []worldtest.Program {
-		return []worldtest.Program{quietNode{}, teller{}, sender{to: 1, count: 1}}
-	}}
+	lines := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("reset", 1)},
+		programs: func() []worldtest.Program {
+			return []worldtest.Program{quietNode{}, teller{}, sender{to: 1, count: 1}}
+		}}
 	lines.rules.After[world.Reset] = regexp.MustCompile("told")
 	want := explore(t, lines.exploration(t, &strategy.SleepSets{}), 0)
 	if len(want.traces) < 2 {
@@ -671,29 +690,53 @@ func TestDPORInHardSystems(t *testing.T) {
 		nodes int
 		chaos worldtest.Chaos
 	}{
-		{"another end", small{rules: world.Rules{Latency: time.Millisecond}}, 4, worldtest.Chaos{Seed: 0x15ba, Acts: 3, Exits: 40, NoTimers: true}},
-		{"a timer", small{rules: world.Rules{Latency: 4 * time.Microsecond}, clients: []int{0}}, 2, worldtest.Chaos{Seed: 0x840, Acts: 4, Exits: 3}},
-		{"context", small{rules: world.Rules{Latency: 2007 * time.Microsecond, Delays: 1}, clients: []int{0}, starts: []int{0, 0, 2}}, 3,
+		{"another end", small{rules: world.Rules{Latency: time.Millisecond}}, 4,
+			worldtest.Chaos{Seed: 0x15ba, Acts: 3, Exits: 40, NoTimers: true}},
+		{"a timer", small{rules: world.Rules{Latency: 4 * time.Microsecond}, clients: []int{0}}, 2,
+			worldtest.Chaos{Seed: 0x840, Acts: 4, Exits: 3}},
+		{"context",
+			small{rules: world.Rules{Latency: 2007 * time.Microsecond, Delays: 1}, clients: []int{0},
+				starts: []int{0, 0, 2}}, 3,
 			worldtest.Chaos{Seed: 0x5a72, Acts: 3, Exits: 40}},
 		{"a partition that ends", small{rules: world.Rules{Latency: time.Millisecond, Faults: parts, Grid: 2e6,
-			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 0)}}}, 2,
+			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0),
+				world.NewPartition("n2", other, one, true, 0)}}}, 2,
 			worldtest.Chaos{Seed: 0x7fed2e, Acts: 2, Exits: 3, NoTimers: true, Chooses: true, Spares: true}},
-		{"a timer and who stops", small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1, Faults: stops, Grid: 2e6,
-			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever)}}, starts: []int{2, 1}}, 2,
+		{"a timer and who stops",
+			small{rules: world.Rules{Latency: 282 * time.Microsecond, ClockError: time.Millisecond, Delays: 1,
+				Faults: stops, Grid: 2e6,
+				NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0,
+					ariadne.Ever)}},
+				starts: []int{2, 1}}, 2,
 			worldtest.Chaos{Seed: 0x33f, Acts: 2, Exits: 40, Writes: true}},
-		{"a connection that ends", small{rules: world.Rules{Delays: 1, Faults: parts, Grid: 2e6, GiveUp: 4 * time.Millisecond,
-			Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0), world.NewPartition("n2", other, one, true, 8e6)}}, clients: []int{0}, starts: []int{0, 0}}, 2,
+		{"a connection that ends",
+			small{rules: world.Rules{Delays: 1, Faults: parts, Grid: 2e6, GiveUp: 4 * time.Millisecond,
+				Partitions: []*world.Partition{world.NewPartition("n1", one, other, false, 0),
+					world.NewPartition("n2", other, one, true, 8e6)}}, clients: []int{0}, starts: []int{0, 0}}, 2,
 			worldtest.Chaos{Seed: 2, Acts: 2, Exits: 3, Chooses: true, Spares: true}},
-		{"a machine that stops later", small{rules: world.Rules{Latency: 3 * time.Microsecond, Faults: outages, Grid: 2e6, GiveUp: 6 * time.Millisecond,
-			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever), world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1, 2}, 1e6, 6e6)}}, starts: []int{0, 1, 3}}, 3,
-			worldtest.Chaos{Seed: 0xb5ed33e, Acts: 3, Exits: 40, NoTimers: true, Spares: true, Writes: true, Limits: true}},
-		{"a machine that is back in a partition", small{between: true, rules: world.Rules{Latency: 3 * time.Millisecond, ClockError: 2 * time.Millisecond, Delays: 1, Faults: cutAndPower, Grid: 2e6,
-			GiveUp: 4 * time.Millisecond, NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, one, 0, ariadne.Ever)},
-			Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 8e6), world.NewPartition("n2", other, one, true, 3e6)}}, starts: []int{3, 0}}, 2,
+		{"a machine that stops later",
+			small{rules: world.Rules{Latency: 3 * time.Microsecond, Faults: outages, Grid: 2e6,
+				GiveUp: 6 * time.Millisecond,
+				NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 0, ariadne.Ever),
+					world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1, 2}, 1e6, 6e6)}}, starts: []int{0, 1, 3}}, 3,
+			worldtest.Chaos{Seed: 0xb5ed33e, Acts: 3, Exits: 40, NoTimers: true, Spares: true, Writes: true,
+				Limits: true}},
+		{"a machine that is back in a partition",
+			small{between: true,
+				rules: world.Rules{Latency: 3 * time.Millisecond, ClockError: 2 * time.Millisecond, Delays: 1,
+					Faults: cutAndPower, Grid: 2e6,
+					GiveUp:     4 * time.Millisecond,
+					NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, one, 0, ariadne.Ever)},
+					Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 8e6),
+						world.NewPartition("n2", other, one, true, 3e6)}}, starts: []int{3, 0}}, 2,
 			worldtest.Chaos{Seed: 0x7b, Acts: 1, Exits: 40, Spares: true, Writes: true, Limits: true}},
-		{"who is kept alive in a partition", small{between: true, rules: world.Rules{Latency: 1593 * time.Microsecond, ClockError: 2 * time.Millisecond, Faults: cutAndStop, Grid: 2e6,
-			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 1e6, 6e6)},
-			Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 3e6), world.NewPartition("n2", other, one, false, 3e6)}}, starts: []int{3, 0}}, 2,
+		{"who is kept alive in a partition",
+			small{between: true,
+				rules: world.Rules{Latency: 1593 * time.Microsecond, ClockError: 2 * time.Millisecond,
+					Faults: cutAndStop, Grid: 2e6,
+					NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, 1e6, 6e6)},
+					Partitions: []*world.Partition{world.NewPartition("n1", one, other, true, 3e6),
+						world.NewPartition("n2", other, one, false, 3e6)}}, starts: []int{3, 0}}, 2,
 			worldtest.Chaos{Seed: 0x2d513b2, Acts: 2, Exits: 40, Spares: true, Writes: true, Limits: true}},
 		{"what is spent later", small{rules: world.Rules{Latency: time.Millisecond, Faults: both, Combined: 1}}, 4,
 			worldtest.Chaos{Seed: 0x5, Acts: 4, Exits: 3, NoTimers: true, Tries: true, Spares: true}},
@@ -710,8 +753,10 @@ func TestDPORInHardSystems(t *testing.T) {
 		got := explore(t, c.s.exploration(t, &strategy.DPOR{}), 0)
 		want := explore(t, c.s.exploration(t, &strategy.SleepSets{}), 0)
 		t.Logf("%s: %s, %d paths, %d traces", c.name, got.how, got.coverage.Paths, len(got.traces))
-		if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths {
-			t.Errorf("%s: %s, %d paths and %d traces, want %d and %d", c.name, got.how, got.coverage.Paths, len(got.traces), want.coverage.Paths, len(want.traces))
+		if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) ||
+			got.coverage.Paths != want.coverage.Paths {
+			t.Errorf("%s: %s, %d paths and %d traces, want %d and %d", c.name, got.how, got.coverage.Paths,
+				len(got.traces), want.coverage.Paths, len(want.traces))
 		}
 	}
 }
@@ -758,12 +803,15 @@ func TestPlantedBugsAreFound(t *testing.T) {
 		}
 		for name, e := range map[string]strategy.Explorer{
 			"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{},
-			"fewest deviations": &strategy.FewestDeviations{}, "DPOR": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{},
+			"fewest deviations": &strategy.FewestDeviations{}, "DPOR": &strategy.DPOR{},
+			"sleep sets": &strategy.SleepSets{},
 		} {
-			x := small{rules: world.Rules{Latency: time.Millisecond, Delays: s.delays}, programs: s.programs, clients: s.clients}.exploration(t, e)
+			x := small{rules: world.Rules{Latency: time.Millisecond, Delays: s.delays}, programs: s.programs,
+				clients: s.clients}.exploration(t, e)
 			got := explore(t, x, 20000)
 			if (len(got.violations) > 0) != (s.bug != "") {
-				t.Errorf("%s: %s with %d violations after %d paths", s.name, name, len(got.violations), got.coverage.Paths)
+				t.Errorf("%s: %s with %d violations after %d paths", s.name, name, len(got.violations),
+					got.coverage.Paths)
 			}
 			t.Logf("%s: %s: %+v, %s", s.name, name, got.coverage, got.how)
 		}

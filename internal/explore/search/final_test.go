@@ -64,12 +64,15 @@ func TestFinalSeesAll(t *testing.T) {
 			t.SkipNow()
 		}
 		for name, e := range map[string]strategy.Explorer{
-			"breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{},
+			"breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{},
+			"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{},
 		} {
 			with()
 			got := explore(t, s.exploration(t, e), 0)
-			if got.how != search.SearchExhausted || !maps.Equal(l.seen, want.seen) || !maps.Equal(l.broken, want.broken) {
-				t.Fatalf("%s: %s, %d kinds of ends, %d of them wrong, want %d, %d", name, got.how, len(l.seen), len(l.broken), len(want.seen), len(want.broken))
+			if got.how != search.SearchExhausted || !maps.Equal(l.seen, want.seen) ||
+				!maps.Equal(l.broken, want.broken) {
+				t.Fatalf("%s: %s, %d kinds of ends, %d of them wrong, want %d, %d", name, got.how, len(l.seen),
+					len(l.broken), len(want.seen), len(want.broken))
 			}
 		}
 		ends += len(want.seen)

@@ -132,8 +132,12 @@ var forms = []form{
 		}
 		return true
 	}},
-	{text: `finally: 'len(low) > 0'`, ended: func(_ []shownStep, all []shownNow) bool { return len(last(all).low) > 0 }},
-	{text: "linearizable: mine", ended: func(steps []shownStep, _ []shownNow) bool { return explainedBy(steps, false) }},
+	{text: `finally: 'len(low) > 0'`, ended: func(_ []shownStep, all []shownNow) bool {
+		return len(last(all).low) > 0
+	}},
+	{text: "linearizable: mine", ended: func(steps []shownStep, _ []shownNow) bool {
+		return explainedBy(steps, false)
+	}},
 	{text: "sequential: mine", ended: func(steps []shownStep, _ []shownNow) bool { return explainedBy(steps, true) }},
 }
 
@@ -277,10 +281,13 @@ func explainedBy(steps []shownStep, sequential bool) bool {
 			return true
 		}
 		for i, o := range all {
-			if slices.ContainsFunc(all, func(q clientOp) bool { return q.to >= 0 && q.to < o.from && (!sequential || q.node == o.node) }) {
+			if slices.ContainsFunc(all, func(q clientOp) bool {
+				return q.to >= 0 && q.to < o.from && (!sequential || q.node == o.node)
+			}) {
 				continue
 			}
-			if wrong := o.result >= 0 && (o.result == 1) != (o.op == 0 || state == 0); o.op != state && !wrong && ordered(slices.Delete(slices.Clone(all), i, i+1), o.op) {
+			if wrong := o.result >= 0 && (o.result == 1) != (o.op == 0 || state == 0); o.op != state && !wrong &&
+				ordered(slices.Delete(slices.Clone(all), i, i+1), o.op) {
 				return true
 			}
 		}
@@ -317,7 +324,9 @@ func sentence(t *rapid.T, dir string, nodes int, f form, ready, clients bool) sp
 	for i := range s.Nodes {
 		names = append(names, s.Nodes[i].Name)
 	}
-	judged, err := judge.NewProperties(judge.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources, Stages: p.Stages, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals, Nodes: names})
+	judged, err := judge.NewProperties(judge.Config{Path: path, Definitions: p.Definitions, Sources: p.Sources,
+		Stages: p.Stages, History: p.History, Predicates: p.Predicates, Histories: p.Histories, Goals: p.Goals,
+		Nodes: names})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +347,8 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 		s.bounds = space.Bounds{}
 		crashes := s.rules.Faults[world.Crash]
 		s.rules.Faults = worldtest.Faults("crash", int(min(crashes, 1)))
-		explored := func(e strategy.Explorer, p space.Properties, ended func(p *space.Path, end string, v *ariadne.Violation)) bool {
+		explored := func(e strategy.Explorer, p space.Properties,
+			ended func(p *space.Path, end string, v *ariadne.Violation)) bool {
 			s.properties = p
 			x := s.exploration(t, e)
 			x.Checks = func() []property.Check { return nil }
@@ -376,7 +386,8 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 			x := execution{prefixes: identities(p)}
 			for i := range p.Steps() {
 				by := p.Transition(i + 1)
-				step := shownStep{node: int(by.From.Node), down: by.Effect.Down != ariadne.Up && by.Effect.Down != ariadne.Paused}
+				step := shownStep{node: int(by.From.Node), down: by.Effect.Down != ariadne.Up &&
+					by.Effect.Down != ariadne.Paused}
 				for _, l := range by.Output.Logs {
 					n := 0
 					if _, err := fmt.Sscanf(l.Text, "shows %d", &n); err == nil {
@@ -417,11 +428,15 @@ func TestFormsAgreeWithBruteForce(t *testing.T) {
 					got[h[len(h)-1]] = true
 				}
 			}) || !maps.Equal(got, want) {
-				t.Fatalf("%s: broken in %d places, want %d, of %d executions", f.text, len(got), len(want), len(executions))
+				t.Fatalf("%s: broken in %d places, want %d, of %d executions", f.text, len(got), len(want),
+					len(executions))
 			}
-			for name, e := range map[string]strategy.Explorer{"breadth first": &strategy.BreadthFirst{}, "DPOR": &strategy.DPOR{}, "default": strategy.Default{}.Explorers()[0]} {
+			for name, e := range map[string]strategy.Explorer{"breadth first": &strategy.BreadthFirst{},
+				"DPOR": &strategy.DPOR{}, "default": strategy.Default{}.Explorers()[0]} {
 				found := false
-				if exhausted := explored(e, said, func(_ *space.Path, _ string, v *ariadne.Violation) { found = found || v != nil }); exhausted && found != (len(want) > 0) {
+				if exhausted := explored(e, said, func(_ *space.Path, _ string, v *ariadne.Violation) {
+					found = found || v != nil
+				}); exhausted && found != (len(want) > 0) {
 					t.Fatalf("%s: %s has found one: %v, want %v", f.text, name, found, len(want) > 0)
 				}
 			}

@@ -69,7 +69,9 @@ var goalForms = []goalForm{
 		return waits
 	}},
 	{text: "eventually: 'len(low) > 0'", broken: func(x *ended) bool { return len(last(x.all).low) == 0 }},
-	{text: "eventually: 'len(low) > 0'\n    stable_for: 3ms", broken: func(x *ended) bool { return len(last(x.all).low) == 0 }},
+	{text: "eventually: 'len(low) > 0'\n    stable_for: 3ms", broken: func(x *ended) bool {
+		return len(last(x.all).low) == 0
+	}},
 	{text: "restarts: 'shows [34]'", ready: true, broken: func(x *ended) bool { return x.unserved(3, 4) }},
 	{text: "restarts: 'shows [15]'", ready: true, broken: func(x *ended) bool { return x.unserved(1, 5) }},
 	{text: "restarts: 'shows [02]'", ready: true, broken: func(x *ended) bool { return x.unserved(0, 2) }},
@@ -108,12 +110,14 @@ func TestGoalsAgreeWithBruteForce(t *testing.T) {
 		s.bounds, s.clients = space.Bounds{}, nil
 		s.rules.Faults = worldtest.Faults("crash", rapid.SampledFrom([]int{0, 1, 1, 1}).Draw(t, "crash"))
 		nodes := len(s.programs())
-		out := world.Outages(ariadne.Crashed, nil, [][]time.Duration{{0}, {2e6}, {0, ariadne.Ever}}[rapid.IntRange(0, 2).Draw(t, "for how long")]...)
+		out := world.Outages(ariadne.Crashed, nil,
+			[][]time.Duration{{0}, {2e6}, {0, ariadne.Ever}}[rapid.IntRange(0, 2).Draw(t, "for how long")]...)
 		for id := range nodes {
 			out.Nodes = append(out.Nodes, ariadne.NodeID(id))
 		}
 		s.rules.NodeFaults = []world.NodeFaults{out}
-		explored := func(e strategy.Explorer, p space.Properties, ended func(x *search.Exploration, p *space.Path, end string)) bool {
+		explored := func(e strategy.Explorer, p space.Properties,
+			ended func(x *search.Exploration, p *space.Path, end string)) bool {
 			s.properties = p
 			x := s.exploration(t, e)
 			x.Checks = func() []property.Check { return nil }
@@ -165,7 +169,9 @@ func TestGoalsAgreeWithBruteForce(t *testing.T) {
 				want = want || f.broken(x)
 			}
 			said := sentence(t, dir, nodes, form{text: f.text}, f.ready, true)
-			for name, e := range map[string]strategy.Explorer{"depth first": &strategy.DepthFirst{}, "breadth first": &strategy.BreadthFirst{}, "DPOR": &strategy.DPOR{}, "deviations": &strategy.FewestDeviations{}} {
+			for name, e := range map[string]strategy.Explorer{"depth first": &strategy.DepthFirst{},
+				"breadth first": &strategy.BreadthFirst{}, "DPOR": &strategy.DPOR{},
+				"deviations": &strategy.FewestDeviations{}} {
 				found := ""
 				var l *search.Liveness
 				if exhausted := explored(e, said, func(x *search.Exploration, p *space.Path, _ string) {
@@ -186,7 +192,8 @@ func TestGoalsAgreeWithBruteForce(t *testing.T) {
 						}
 					}
 				}); exhausted && (found != "") != want {
-					t.Fatalf("%s: %s has found %q, want one: %v, of %d executions", f.text, name, found, want, len(executions))
+					t.Fatalf("%s: %s has found %q, want one: %v, of %d executions", f.text, name, found, want,
+						len(executions))
 				}
 			}
 			kind, _, _ := strings.Cut(f.text, ":")

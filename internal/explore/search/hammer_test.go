@@ -75,7 +75,8 @@ func sourceFails(t *testing.T, chooses bool) {
 	s.programs = func() []worldtest.Program {
 		var p []worldtest.Program
 		for range 3 {
-			p = append(p, &worldtest.Chaos{Nodes: 3, Seed: 3, Acts: 2, Exits: 40, NoTimers: true, Tries: true, Chooses: chooses})
+			p = append(p,
+				&worldtest.Chaos{Nodes: 3, Seed: 3, Acts: 2, Exits: 40, NoTimers: true, Tries: true, Chooses: chooses})
 		}
 		return p
 	}
@@ -120,7 +121,8 @@ func (s small) hammer(t failer, explorers []strategy.Explorer, b blows) (got fou
 			part := newFound()
 			instances := &memotest.Instances{Programs: s.programs, Amend: amend}
 			nodes := pool.Worker(memo.NewExecutor(m, instances.Boot(), memo.Limits{Checkpoints: 20}))
-			w := &search.Exploration{Space: s.space(x.Space.System, m, &failing{Source: nodes, left: b.left[i]}), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: &space.Set{Bytes: 1}}
+			w := &search.Exploration{Space: s.space(x.Space.System, m, &failing{Source: nodes, left: b.left[i]}),
+				Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: &space.Set{Bytes: 1}}
 			if s.uneven > 0 {
 				w.Stopped = pauses(s.uneven, uint64(i))
 			}
@@ -176,7 +178,8 @@ func TestDPORIsHammered(t *testing.T) {
 			s.bounds.Kinds[ariadne.ActDeliver] = space.Bound(rapid.SampledFrom([]int{0, 0, 4, 8}).Draw(t, "deliveries"))
 			s.bounds.Depth = rapid.SampledFrom([]int{0, 0, 5, 9}).Draw(t, "depth")
 		}
-		b := blows{fatal: rapid.SampledFrom([]int{0, 0, 7, 30}).Draw(t, "fatal"), cut: rapid.SampledFrom([]int{0, 0, 11, 40}).Draw(t, "cut")}
+		b := blows{fatal: rapid.SampledFrom([]int{0, 0, 7, 30}).Draw(t, "fatal"),
+			cut: rapid.SampledFrom([]int{0, 0, 11, 40}).Draw(t, "cut")}
 		d := strategy.DPOR{
 			Kept:       rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "kept"),
 			Branch:     space.Bound(rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "branch")),
@@ -191,7 +194,8 @@ func TestDPORIsHammered(t *testing.T) {
 		quiet := func(n int) blows {
 			return blows{after: make([]int, n), left: slicesOf(n, -1), fatal: b.fatal, cut: b.cut}
 		}
-		all, err := s.hammer(t, []strategy.Explorer{&strategy.DepthFirst{All: true}}, blows{after: []int{500}, left: []int{-1}, fatal: b.fatal, cut: b.cut})
+		all, err := s.hammer(t, []strategy.Explorer{&strategy.DepthFirst{All: true}},
+			blows{after: []int{500}, left: []int{-1}, fatal: b.fatal, cut: b.cut})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +223,8 @@ func TestDPORIsHammered(t *testing.T) {
 			}
 			whole++
 			if !maps.Equal(got.traces, all.traces) || !maps.Equal(got.violations, all.violations) {
-				t.Fatalf("%d workers: %d traces and %d violations, want %d and %d", n, len(got.traces), len(got.violations), len(all.traces), len(all.violations))
+				t.Fatalf("%d workers: %d traces and %d violations, want %d and %d", n, len(got.traces),
+					len(got.violations), len(all.traces), len(all.violations))
 			}
 		}
 		for _, n := range []int{1, 2, 5} {

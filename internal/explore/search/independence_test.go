@@ -27,7 +27,8 @@ func TestUsersIndependence(t *testing.T) {
 		n := rapid.IntRange(3, 4).Draw(t, "nodes")
 		seed := rapid.Uint64().Draw(t, "seed")
 		acts := rapid.IntRange(1, 3).Draw(t, "acts")
-		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", rapid.IntRange(0, 1).Draw(t, "duplicates"))}}
+		s := small{rules: world.Rules{Latency: time.Millisecond,
+			Faults: worldtest.Faults("duplicate", rapid.IntRange(0, 1).Draw(t, "duplicates"))}}
 		s.programs = func() []worldtest.Program {
 			p := []worldtest.Program{quietNode{}}
 			for range n - 1 {
@@ -40,7 +41,8 @@ func TestUsersIndependence(t *testing.T) {
 		if f := exploreLoose(t, all, want, 3000); f.how != search.SearchExhausted {
 			t.SkipNow()
 		}
-		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{}} {
+		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{},
+			"DPOR": &strategy.DPOR{}} {
 			x := s.exploration(t, e)
 			x.Space.Independent = func(a, b *memo.Transition) bool { return a.From.Node == 0 }
 			got := map[hash.Hash]bool{}
@@ -72,7 +74,8 @@ func exploreLoose(t failer, x *search.Exploration, into map[hash.Hash]bool, most
 				}
 			}
 			for i, s := range p.Last().State.Nodes[1:] {
-				add(hash.Of(binary.LittleEndian.Uint64(s.Local.Name[:]), binary.LittleEndian.Uint64(s.Local.Name[8:]), uint64(i)))
+				add(hash.Of(binary.LittleEndian.Uint64(s.Local.Name[:]), binary.LittleEndian.Uint64(s.Local.Name[8:]),
+					uint64(i)))
 			}
 			into[h] = true
 		}
@@ -95,8 +98,10 @@ func TestFaultsThatFitCommute(t *testing.T) {
 		kind                      string
 		datagrams, budget, traces int
 	}{
-		{"duplicate", 1, 1, 2}, {"duplicate", 1, 3, 4}, {"duplicate", 2, 1, 3}, {"duplicate", 2, 2, 6}, {"duplicate", 3, 1, 4}, {"duplicate", 3, 2, 10}, {"duplicate", 4, 3, 35},
-		{"lose", 1, 1, 2}, {"lose", 1, 3, 2}, {"lose", 2, 1, 3}, {"lose", 2, 2, 4}, {"lose", 3, 2, 7}, {"lose", 4, 3, 15},
+		{"duplicate", 1, 1, 2}, {"duplicate", 1, 3, 4}, {"duplicate", 2, 1, 3}, {"duplicate", 2, 2, 6},
+		{"duplicate", 3, 1, 4}, {"duplicate", 3, 2, 10}, {"duplicate", 4, 3, 35},
+		{"lose", 1, 1, 2}, {"lose", 1, 3, 2}, {"lose", 2, 1, 3}, {"lose", 2, 2, 4}, {"lose", 3, 2, 7},
+		{"lose", 4, 3, 15},
 	} {
 		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(c.kind, c.budget)}}
 		s.programs = func() []worldtest.Program {

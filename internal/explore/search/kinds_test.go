@@ -44,13 +44,16 @@ var kindsAlone = []struct {
 		r.Faults[world.Stall], x.Syncs = budget(t), stalls(t)
 	}},
 	{"stall and outages", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
-		r.Faults[world.Stall], r.Faults[world.Crash], r.Faults[world.Power], x.Syncs = budget(t), 1, uint8(rapid.IntRange(0, 1).Draw(t, "power")), stalls(t)
-		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0), world.Outages(ariadne.PowerLost, []ariadne.NodeID{0}, 0)}
+		r.Faults[world.Stall], r.Faults[world.Crash], r.Faults[world.Power], x.Syncs = budget(t), 1,
+			uint8(rapid.IntRange(0, 1).Draw(t, "power")), stalls(t)
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0),
+			world.Outages(ariadne.PowerLost, []ariadne.NodeID{0}, 0)}
 		x.Writes = true
 	}},
 	{"stall and slow network", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Stall], r.Faults[world.Slow], x.Syncs = budget(t), 1, stalls(t)
-		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6).WithLateness(3e6)}
+		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false,
+			2e6).WithLateness(3e6)}
 	}},
 	{"crash and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Crash] = budget(t)
@@ -71,7 +74,8 @@ var kindsAlone = []struct {
 	}},
 	{"cut and a line of another node", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
 		r.Faults[world.Cut] = 1
-		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 2e6)}
+		r.Partitions = []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false,
+			2e6)}
 		lineOf(t, r, world.Cut)
 	}},
 	{"fail of calls on connections and a line of another node", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
@@ -79,11 +83,14 @@ var kindsAlone = []struct {
 		lineOf(t, r, world.Fail)
 	}},
 	{"drift", func(t *rapid.T, r *world.Rules, _ *worldtest.Chaos) {
-		r.Faults[world.Drift], r.NodeFaults = budget(t), []world.NodeFaults{world.Drifts([]ariadne.NodeID{0, 1}, 500_000, -300_000)}
+		r.Faults[world.Drift], r.NodeFaults = budget(t),
+			[]world.NodeFaults{world.Drifts([]ariadne.NodeID{0, 1}, 500_000, -300_000)}
 	}},
 	{"drift and outages", func(t *rapid.T, r *world.Rules, x *worldtest.Chaos) {
 		r.Faults[world.Drift], r.Faults[world.Stop], r.Faults[world.Pause] = budget(t), 1, 1
-		r.NodeFaults = []world.NodeFaults{world.Drifts([]ariadne.NodeID{0}, 500_000), world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, 0), world.Outages(ariadne.Paused, []ariadne.NodeID{0}, 4e6)}
+		r.NodeFaults = []world.NodeFaults{world.Drifts([]ariadne.NodeID{0}, 500_000),
+			world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, 0),
+			world.Outages(ariadne.Paused, []ariadne.NodeID{0}, 4e6)}
 		x.Writes = true
 	}},
 }
@@ -95,7 +102,8 @@ func stalls(t *rapid.T) []time.Duration {
 
 // lineOf has a line of one node come before faults of a kind.
 func lineOf(t *rapid.T, r *world.Rules, k ariadne.ActionKind) {
-	if r.After[k] = regexp.MustCompile(rapid.SampledFrom([]string{"step [2-9]", "step 1", "step [3-9]"}).Draw(t, "line")); r.AfterOf == nil {
+	if r.After[k] = regexp.MustCompile(rapid.SampledFrom([]string{"step [2-9]", "step 1", "step [3-9]"}).Draw(t,
+		"line")); r.AfterOf == nil {
 		r.AfterOf = map[ariadne.ActionKind]ariadne.NodeID{}
 	}
 	r.AfterOf[k] = ariadne.NodeID(rapid.IntRange(0, 1).Draw(t, "of"))
@@ -111,10 +119,13 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 			struck, spaces := 0, 0
 			one := func(t *rapid.T) {
 				n := rapid.IntRange(2, 3).Draw(t, "nodes")
-				x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 4).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
+				x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"),
+					Acts: rapid.IntRange(1, 4).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
 					NoTimers: rapid.Bool().Draw(t, "no timers"), Spares: rapid.IntRange(0, 3).Draw(t, "spares") == 0}
-				s := small{rules: world.Rules{Grid: 2e6, Latency: time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
-					ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond, Delays: rapid.IntRange(0, 1).Draw(t, "delays")}}
+				s := small{rules: world.Rules{Grid: 2e6,
+					Latency:    time.Duration(rapid.IntRange(0, 3000).Draw(t, "latency µs")) * time.Microsecond,
+					ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
+					Delays:     rapid.IntRange(0, 1).Draw(t, "delays")}}
 				k.set(t, &s.rules, &x)
 				s.programs = func() (all []worldtest.Program) {
 					for range n {
@@ -131,11 +142,15 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 				for name := range divisible() {
 					for _, workers := range []int{1, 2} {
 						got := s.together(t, divisible()[name].Divide(workers), nil)
-						if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) && (name == "DPOR" || name == "sleep sets" || name == "all paths") {
-							t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how, len(got.traces), len(want.traces))
+						if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) &&
+							(name == "DPOR" || name == "sleep sets" || name == "all paths") {
+							t.Fatalf("%s, %d workers: %s with %d traces, want %d", name, workers, got.how,
+								len(got.traces), len(want.traces))
 						}
-						if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" && !maps.Equal(got.states, want.states) {
-							t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states), len(want.states))
+						if _, one := divisible()[name].(*strategy.DPOR); !one && name != "sleep sets" &&
+							!maps.Equal(got.states, want.states) {
+							t.Fatalf("%s, %d workers: %d states, want %d", name, workers, len(got.states),
+								len(want.states))
 						}
 					}
 				}

@@ -14,8 +14,10 @@ import (
 // TestSeldomLengths: strategies that draw have faults last for lengths that no event has, between
 // two steps and within one, and come back to such a path. Those that try all events never do.
 func TestSeldomLengths(t *testing.T) {
-	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1), NodeFaults: []world.NodeFaults{
-		world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, time.Second, ariadne.Ever), world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, time.Second)}}
+	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1),
+		NodeFaults: []world.NodeFaults{
+			world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, time.Second, ariadne.Ever),
+			world.Outages(ariadne.Stopped, []ariadne.NodeID{0, 1}, time.Second)}}
 	rules.Faults[world.Stop] = 1
 	rules.Seldom[world.Crash] = []time.Duration{0, 10 * time.Millisecond}
 	rules.Seldom[world.Stop] = []time.Duration{100 * time.Millisecond}
@@ -35,7 +37,9 @@ func TestSeldomLengths(t *testing.T) {
 		"slow":       {&strategy.Slow{Seed: 1, Features: &strategy.Features{}}, true},
 		"priorities": {&strategy.Priorities{Seed: 1}, true},
 		"pos":        {&strategy.Sampling{Seed: 1}, true},
-		"novelty":    {&strategy.Novelty{Seed: 1, New: func(p *space.Path) bool { return p.Len()%4 == 0 && p.Last().State.AnyAway() }}, true},
+		"novelty": {&strategy.Novelty{Seed: 1, New: func(p *space.Path) bool {
+			return p.Len()%4 == 0 && p.Last().State.AnyAway()
+		}}, true},
 		"rounds":     {&strategy.Rounds{Seed: 1}, true},
 		"deviations": {&strategy.FewestDeviations{}, false},
 		"DPOR":       {&strategy.DPOR{}, false},
@@ -61,7 +65,8 @@ func TestSeldomLengths(t *testing.T) {
 						within++
 					}
 					grid := ariadne.Fine(length, 0)
-					if s := p.Step(i); s.Output.Back%grid != 0 || s.Output.Back > s.Output.Clock.Add(length)+grid && e.Kind == world.Crash {
+					if s := p.Step(i); s.Output.Back%grid != 0 || s.Output.Back > s.Output.Clock.Add(length)+grid &&
+						e.Kind == world.Crash {
 						t.Errorf("%s: %s at %v ends at %v", name, s.Name, s.At, s.Output.Back)
 					}
 				}
@@ -73,7 +78,8 @@ func TestSeldomLengths(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		t.Logf("%s: %v, %d between steps, %d within", name, all, between, within)
-		if c.draws != (all["0s"] > 0 && all["10ms"] > 0 && all["100ms"] > 0 && between > 0 && within > 0) || !c.draws && between+within > 0 {
+		if c.draws != (all["0s"] > 0 && all["10ms"] > 0 && all["100ms"] > 0 && between > 0 && within > 0) || !c.draws &&
+			between+within > 0 {
 			t.Errorf("%s: %v, %d between steps and %d within", name, all, between, within)
 		}
 		if all["1s"] == 0 {

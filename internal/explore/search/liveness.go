@@ -67,7 +67,8 @@ func NewLiveness(x *Exploration) (*Liveness, error) {
 	if x.Space.Properties == nil || len(x.Space.Properties.Goals()) == 0 || x.Space.Restart != nil {
 		return nil, nil
 	}
-	l := &Liveness{X: x, Walks: DefaultWalks, Bound: firstBound, Seen: &space.Set{}, space: x.Space.ForkSpace(), goals: x.Space.Properties.Goals()}
+	l := &Liveness{X: x, Walks: DefaultWalks, Bound: firstBound, Seen: &space.Set{}, space: x.Space.ForkSpace(),
+		goals: x.Space.Properties.Goals()}
 	for _, p := range []**space.Path{&l.path, &l.try, &l.first, &l.near} {
 		var err error
 		if *p, err = space.NewPath(l.space, space.Bounds{}); err != nil {
@@ -155,7 +156,8 @@ func (a *aims) lookAt(f *space.Frame) {
 		}
 		inTime := func(t ariadne.Time) bool { return g.Within == 0 || t <= a.start.Add(g.Within) }
 		switch {
-		case held && inTime(since) && now >= since.Add(g.StableFor), holds && inTime(a.since[i]) && now >= a.since[i].Add(g.StableFor):
+		case held && inTime(since) && now >= since.Add(g.StableFor), holds && inTime(a.since[i]) &&
+			now >= a.since[i].Add(g.StableFor):
 			a.left &^= bit
 		case !inTime(now) && (!holds || !inTime(a.since[i])):
 			a.late |= bit
@@ -177,7 +179,8 @@ func (l *Liveness) takeWalkFrom(p *space.Path, goals uint64, index, bound int) (
 
 // continueWalk takes a walk on until it counts for so many steps and, if these are not mostBound,
 // for so long.
-func (l *Liveness) continueWalk(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk, err error) {
+func (l *Liveness) continueWalk(p *space.Path, by *strategy.Walks, a *aims, bound int, long time.Duration) (w walk,
+	err error) {
 	y := l.space.System
 	w.start = -1
 	over := func() bool {
@@ -301,7 +304,8 @@ func (l *Liveness) TakeWalk(p *space.Path, n int) (r Looked, err error) {
 	if !l.Seen.Add(l.path.Hash(l.path.Last())) {
 		return Looked{Known: true}, nil
 	}
-	s := &Stuck{Path: l.path, From: n, by: strategy.Walks{Seed: l.Seed ^ l.path.Hash(l.path.Last()).Lo, Weights: l.Weights, Index: mostlyNatural}}
+	s := &Stuck{Path: l.path, From: n,
+		by: strategy.Walks{Seed: l.Seed ^ l.path.Hash(l.path.Last()).Lo, Weights: l.Weights, Index: mostlyNatural}}
 	s.aims = aims{goals: l.goals, left: l.allGoals()}
 	s.by.Begin(l.path)
 	if l.Clock != nil {
@@ -376,7 +380,8 @@ func (l *Liveness) TakeLongWalks(p *space.Path, n, goal int) (live bool, f Furth
 		}
 		took := Further{Walks: j + 1}
 		if w.start >= 0 {
-			took.Steps, took.Time = l.try.Steps()-w.start, time.Duration(l.try.Last().State.Now-l.try.FrameAt(w.start).State.Now)
+			took.Steps, took.Time = l.try.Steps()-w.start,
+				time.Duration(l.try.Last().State.Now-l.try.FrameAt(w.start).State.Now)
 		}
 		if w.end == WalkLive || w.halted {
 			return true, took, nil
@@ -465,7 +470,8 @@ func (t *Trail) LookAt(p *space.Path, f *space.Frame) {
 	wasLive := t.last == t.frames
 	t.at = now
 	if t.frames++; holds && now >= t.since.Add(t.of.StableFor) {
-		if t.late = t.of.Within > 0 && t.frames > 1 && !wasLive && t.since > max(t.lastAt, t.faults).Add(t.of.Within); !t.late {
+		if t.late = t.of.Within > 0 && t.frames > 1 && !wasLive &&
+			t.since > max(t.lastAt, t.faults).Add(t.of.Within); !t.late {
 			t.last, t.lastAt = t.frames, now
 		}
 	}
@@ -479,14 +485,16 @@ func (t *Trail) LookAt(p *space.Path, f *space.Frame) {
 func (t *Trail) Violation(p *space.Path) *ariadne.Violation {
 	f := p.Last()
 	now := f.State.Now
-	v := &ariadne.Violation{Kind: property.Suspected, Node: ariadne.NoNode, Step: p.Steps(), At: now, Message: t.of.Name + ": "}
+	v := &ariadne.Violation{Kind: property.Suspected, Node: ariadne.NoNode, Step: p.Steps(), At: now,
+		Message: t.of.Name + ": "}
 	switch {
 	case t.of.When != "":
 		v.Message += fmt.Sprintf("what must follow has not become true since step %d, in %d steps and %v", max(t.last, 1), t.frames-max(t.last, 1), time.Duration(now-t.lastAt))
 	case t.last == 0:
 		v.Message += fmt.Sprintf("never true, in %d steps and %v", p.Steps(), time.Duration(now))
 	default:
-		v.Message += fmt.Sprintf("not true since step %d, for %d steps and %v", t.last, t.frames-t.last, time.Duration(now-t.lastAt))
+		v.Message += fmt.Sprintf("not true since step %d, for %d steps and %v", t.last, t.frames-t.last,
+			time.Duration(now-t.lastAt))
 	}
 	if t.of.StableFor > 0 {
 		v.Message += fmt.Sprintf(" (for %v)", t.of.StableFor)
@@ -552,7 +560,8 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for p.Last().Plain > 0 && p.Steps() < mostNatural && !l.space.System.ClientsDone(&p.Last().State.State) && !l.space.System.IsOver(&p.Last().State.State) && (l.X.Stopped == nil || !l.X.Stopped()) {
+	for p.Last().Plain > 0 && p.Steps() < mostNatural && !l.space.System.ClientsDone(&p.Last().State.State) &&
+		!l.space.System.IsOver(&p.Last().State.State) && (l.X.Stopped == nil || !l.X.Stopped()) {
 		if err := p.Push(0); err != nil {
 			return nil, err
 		}

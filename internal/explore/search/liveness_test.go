@@ -103,7 +103,8 @@ func TestFromLive(t *testing.T) {
 		s.bounds, s.clients = space.Bounds{}, nil
 		s.properties = &aimed{
 			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
-			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
+			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"),
+			whenOf:  rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
 		}
 		x := s.exploration(t, nil)
 		natural, err := space.NewPath(x.Space, space.Bounds{})
@@ -153,7 +154,8 @@ func TestLiveness(t *testing.T) {
 		s.bounds, s.clients = space.Bounds{}, nil
 		s.properties = &aimed{
 			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
-			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"), whenOf: rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
+			oneOf:   rapid.SampledFrom([]uint64{1, 2, 4}).Draw(t, "holds"),
+			whenOf:  rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
 		}
 		want, got := [2]bool{}, [2]bool{}
 		run := func(e strategy.Explorer, ended func(*search.Exploration, *space.Path)) {
@@ -189,7 +191,8 @@ func TestLiveness(t *testing.T) {
 			}
 		})
 		var l *search.Liveness
-		looking := rapid.SampledFrom([]strategy.Explorer{&strategy.DepthFirst{}, &strategy.DPOR{}, &strategy.BreadthFirst{}}).Draw(t, "strategy")
+		looking := rapid.SampledFrom([]strategy.Explorer{&strategy.DepthFirst{}, &strategy.DPOR{},
+			&strategy.BreadthFirst{}}).Draw(t, "strategy")
 		run(looking, func(x *search.Exploration, p *space.Path) {
 			if l == nil {
 				var err error
@@ -218,7 +221,8 @@ func TestLiveness(t *testing.T) {
 			known, stopped := stop(t, l, r.Stuck)
 			if stopped {
 				cut++
-				if dead(t, r.Stuck.Path, known.After, goal) && known.After > 0 || !dead(t, r.Stuck.Path, known.Step, goal) || known.Step <= known.After {
+				if dead(t, r.Stuck.Path, known.After, goal) && known.After > 0 ||
+					!dead(t, r.Stuck.Path, known.Step, goal) || known.Step <= known.After {
 					t.Fatalf("the critical transition does not lie between %d and %d", known.After, known.Step)
 				}
 			}
@@ -228,7 +232,8 @@ func TestLiveness(t *testing.T) {
 			}
 			if stopped && c.Verdict == search.DeadFrom {
 				again, err := l.FindCritical(r.Stuck, &known)
-				if err != nil || again.Verdict != search.DeadFrom || again.Step > known.Step || again.Step <= known.After {
+				if err != nil || again.Verdict != search.DeadFrom || again.Step > known.Step ||
+					again.Step <= known.After {
 					t.Fatalf("%+v, after %+v: %v", again, known, err)
 				}
 				if dead(t, r.Stuck.Path, again.Step-1, goal) || !dead(t, r.Stuck.Path, again.Step, goal) {
@@ -364,7 +369,8 @@ func TestShared(t *testing.T) {
 			t.Fatalf("alone %+v\nwith others %+v", came[0], came[1])
 		}
 	})
-	if t.Logf("%v, helped %d times", verdicts, helped.Load()); verdicts[search.DeadFrom] == 0 || verdicts[search.NeverLive] == 0 {
+	if t.Logf("%v, helped %d times", verdicts, helped.Load()); verdicts[search.DeadFrom] == 0 ||
+		verdicts[search.NeverLive] == 0 {
 		t.Errorf("verdicts: %v", verdicts)
 	}
 }

@@ -45,7 +45,8 @@ func TestLooseFollowsEveryPath(t *testing.T) {
 			y := x.Space.System
 			l := replay.NewLoose(y, tr)
 			var got []trace.Step
-			e := search.Execution{Space: s.living(y), Checks: x.Checks, Explorer: l, Limits: search.Limits{Time: s.bounds.Time},
+			e := search.Execution{Space: s.living(y), Checks: x.Checks, Explorer: l,
+				Limits: search.Limits{Time: s.bounds.Time},
 				Watch: func(s ariadne.Step) bool {
 					got = append(got, trace.NewStep(s))
 					l.Watch(s)
@@ -55,7 +56,8 @@ func TestLooseFollowsEveryPath(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got, tr.Steps) || r.End != end || l.Left() != nil || (v == nil) != (r.Violation == nil) || v != nil && *v != *r.Violation {
+			if !slices.Equal(got, tr.Steps) || r.End != end || l.Left() != nil || (v == nil) != (r.Violation == nil) ||
+				v != nil && *v != *r.Violation {
 				t.Fatalf("left at %+v, ended with %s %+v after %d steps, not %s %+v after %d\n%s\nwant:\n%s", l.Left(), r.End, r.Violation, len(got), end, v, p.Steps(), listed(got), listed(tr.Steps))
 			}
 			if followed++; atRest {
@@ -88,7 +90,8 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 		s.bounds = space.Bounds{}
 		s.properties = &aimed{
 			Sources: expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d+)`)}},
-			oneOf:   rapid.SampledFrom([]uint64{2, 4}).Draw(t, "holds"), whenOf: rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
+			oneOf:   rapid.SampledFrom([]uint64{2, 4}).Draw(t, "holds"),
+			whenOf:  rapid.SampledFrom([]uint64{1, 3}).Draw(t, "when"),
 		}
 		every := rapid.SampledFrom([]int{1, 7, 50}).Draw(t, "one of")
 		x := s.exploration(t, &strategy.DepthFirst{All: true})
@@ -120,7 +123,8 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 				t.Fatal("the violation is of no goal")
 			}
 			var got []trace.Step
-			e := search.Execution{Space: s.living(y), Checks: func() []property.Check { return []property.Check{} }, Explorer: o, Endless: true, Frame: o.Frame,
+			e := search.Execution{Space: s.living(y), Checks: func() []property.Check { return []property.Check{} },
+				Explorer: o, Endless: true, Frame: o.Frame,
 				Watch: func(s ariadne.Step) bool {
 					got = append(got, trace.NewStep(s))
 					o.Watch(s)
@@ -130,7 +134,8 @@ func TestOnwardFollowsWhatIsStuck(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if o.Complete(&came); !slices.Equal(got, tr.Steps) || o.Left() != nil || came.Violation == nil || *came.Violation != *v {
+			if o.Complete(&came); !slices.Equal(got, tr.Steps) || o.Left() != nil || came.Violation == nil ||
+				*came.Violation != *v {
 				t.Fatalf("left at %+v, ended with %s %+v after %d steps, not %+v after %d\n%s\nwant:\n%s", o.Left(), came.End, came.Violation, len(got), v, len(tr.Steps), listed(got), listed(tr.Steps))
 			}
 			followed++

@@ -102,7 +102,9 @@ func (tries) Start(c *worldtest.Ctx) {
 func TestPlacesAreSpread(t *testing.T) {
 	const paths = 500
 	drawn := func(e strategy.Explorer) (different, late int) {
-		s := small{rules: world.Rules{Faults: worldtest.Faults("fail", 1)}, programs: func() []worldtest.Program { return []worldtest.Program{tries{}} }}
+		s := small{rules: world.Rules{Faults: worldtest.Faults("fail", 1)}, programs: func() []worldtest.Program {
+			return []worldtest.Program{tries{}}
+		}}
 		x := s.exploration(t, e)
 		at := map[string]bool{}
 		n := 0
@@ -127,8 +129,10 @@ func TestPlacesAreSpread(t *testing.T) {
 		return len(at), late
 	}
 	for name, of := range map[string]func(*strategy.Features) strategy.Explorer{
-		"slow":       func(f *strategy.Features) strategy.Explorer { return &strategy.Slow{Seed: 1, Features: f} },
-		"priorities": func(f *strategy.Features) strategy.Explorer { return &strategy.Priorities{Seed: 1, Features: f} },
+		"slow": func(f *strategy.Features) strategy.Explorer { return &strategy.Slow{Seed: 1, Features: f} },
+		"priorities": func(f *strategy.Features) strategy.Explorer {
+			return &strategy.Priorities{Seed: 1, Features: f}
+		},
 	} {
 		different, late := drawn(of(&strategy.Features{}))
 		alone, _ := drawn(of(nil))
@@ -165,7 +169,9 @@ func (hears) Start(c *worldtest.Ctx) { c.Send(0, "question") }
 // whichever of them that is.
 func TestSlowEndsWhenANodeWakes(t *testing.T) {
 	const paths = 2000
-	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 3}, programs: func() []worldtest.Program { return []worldtest.Program{&beats{}, &hears{}} }}
+	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 3}, programs: func() []worldtest.Program {
+		return []worldtest.Program{&beats{}, &hears{}}
+	}}
 	x := s.exploration(t, &strategy.Slow{Seed: 1, Features: &strategy.Features{}})
 	ends := map[int]int{} // by how many timers have expired
 	n := 0

@@ -18,7 +18,8 @@ import (
 // node down, among nodes that refuse faults for some time.
 func drawOutages(t *rapid.T) small {
 	n := rapid.IntRange(2, 3).Draw(t, "nodes")
-	x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 3).Draw(t, "acts"), Exits: rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
+	x := worldtest.Chaos{Nodes: n, Seed: rapid.Uint64().Draw(t, "seed"), Acts: rapid.IntRange(1, 3).Draw(t, "acts"),
+		Exits:    rapid.SampledFrom([]int{3, 40}).Draw(t, "exits"),
 		NoTimers: rapid.Bool().Draw(t, "no timers"), Spares: true, Writes: true, Limits: rapid.Bool().Draw(t, "limits")}
 	s := small{rules: world.Rules{Grid: 2e6, Latency: time.Millisecond}}
 	if rapid.Bool().Draw(t, "times") {
@@ -32,12 +33,14 @@ func drawOutages(t *rapid.T) small {
 		for i := range rapid.IntRange(1, n).Draw(t, "of") {
 			ids = append(ids, ariadne.NodeID(i))
 		}
-		lengths := [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever}, {0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]
+		lengths := [][]time.Duration{{0}, {1e6, 6e6}, {ariadne.Ever},
+			{0, ariadne.Ever}}[rapid.IntRange(0, 3).Draw(t, "for")]
 		if down == ariadne.Paused {
 			lengths = []time.Duration{4e6}
 		}
 		if down != ariadne.Paused && len(ids) > 1 && rapid.Bool().Draw(t, "together") {
-			s.rules.NodeFaults = append(s.rules.NodeFaults, world.OutagesTogether(down, ids, []string{"n1", "n2", "n3"}, lengths...)...)
+			s.rules.NodeFaults = append(s.rules.NodeFaults,
+				world.OutagesTogether(down, ids, []string{"n1", "n2", "n3"}, lengths...)...)
 			return
 		}
 		s.rules.NodeFaults = append(s.rules.NodeFaults, world.Outages(down, ids, lengths...))
@@ -85,7 +88,8 @@ func TestOutagesAgreeWithBruteForce(t *testing.T) {
 		for _, f := range want.coverage.Faults {
 			struck += f.Paths
 		}
-		for name, e := range map[string]strategy.Explorer{"DPOR": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{}} {
+		for name, e := range map[string]strategy.Explorer{"DPOR": &strategy.DPOR{},
+			"sleep sets": &strategy.SleepSets{}} {
 			got := explore(t, s.exploration(t, e), 0)
 			if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) {
 				for h, p := range want.paths {

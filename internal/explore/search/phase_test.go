@@ -44,9 +44,12 @@ func TestPhases(t *testing.T) {
 		NodeFaults: []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, 2e6)},
 		Partitions: []*world.Partition{world.NewPartition("a|b", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 0)}}
 	rules.Faults[world.Cut], rules.Faults[world.Lose] = 1, 1
-	s := small{rules: rules, clients: []int{1}, programs: func() []worldtest.Program { return []worldtest.Program{echo{}, &twice{}} }}
+	s := small{rules: rules, clients: []int{1}, programs: func() []worldtest.Program {
+		return []worldtest.Program{echo{}, &twice{}}
+	}}
 	all := map[search.Strike]int{}
-	for _, e := range []strategy.Explorer{&strategy.DepthFirst{All: true}, &strategy.BreadthFirst{}, &strategy.Random{Seed: 1, Draw: upTo(200)}} {
+	for _, e := range []strategy.Explorer{&strategy.DepthFirst{All: true}, &strategy.BreadthFirst{},
+		&strategy.Random{Seed: 1, Draw: upTo(200)}} {
 		x := s.exploration(t, e)
 		want, in := map[search.Strike]int{}, [search.NumPhases]int{}
 		x.Watch = func(p *space.Path) {
@@ -76,8 +79,10 @@ func TestPhases(t *testing.T) {
 		t.Logf("%T: %v", e, in)
 	}
 	for _, wanted := range []search.Strike{
-		{Kind: world.Crash, Node: 0, Phase: search.InStartup}, {Kind: world.Crash, Node: 0, Phase: search.InRequest}, {Kind: world.Crash, Node: 0, Phase: search.BetweenRequests},
-		{Kind: world.Cut, Node: ariadne.NoNode, Phase: search.InRecovery}, {Kind: world.Lose, Node: ariadne.NoNode, Phase: search.InRequest},
+		{Kind: world.Crash, Node: 0, Phase: search.InStartup}, {Kind: world.Crash, Node: 0, Phase: search.InRequest},
+		{Kind: world.Crash, Node: 0, Phase: search.BetweenRequests},
+		{Kind: world.Cut, Node: ariadne.NoNode, Phase: search.InRecovery},
+		{Kind: world.Lose, Node: ariadne.NoNode, Phase: search.InRequest},
 	} {
 		if all[wanted] == 0 {
 			t.Errorf("no %v in %v", wanted, all)

@@ -34,7 +34,8 @@ func (d *disk) Left(image int)                          { d.written = image }
 
 // leftOf are what is left of the nodes, in all executions, by faults that take all of a group down
 // with nothing in between: of a loss of power the disks, else what each node had done.
-func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) map[string]bool {
+func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget int, group []ariadne.NodeID,
+	faults []world.NodeFaults) map[string]bool {
 	all, how := leftAfter(t, e, 0, down, nodes, budget, group, faults)
 	if how != search.SearchExhausted {
 		t.Fatal(how)
@@ -43,8 +44,10 @@ func leftOf(t *testing.T, e strategy.Explorer, down ariadne.Down, nodes, budget 
 }
 
 // leftAfter is leftOf after so many paths; 0: all there are.
-func leftAfter(t *testing.T, e strategy.Explorer, paths int, down ariadne.Down, nodes, budget int, group []ariadne.NodeID, faults []world.NodeFaults) (all map[string]bool, how string) {
-	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(down.String(), budget), NodeFaults: faults, Grid: 2e6}, programs: func() (all []worldtest.Program) {
+func leftAfter(t *testing.T, e strategy.Explorer, paths int, down ariadne.Down, nodes, budget int,
+	group []ariadne.NodeID, faults []world.NodeFaults) (all map[string]bool, how string) {
+	s := small{rules: world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults(down.String(), budget),
+		NodeFaults: faults, Grid: 2e6}, programs: func() (all []worldtest.Program) {
 		for i := range nodes {
 			all = append(all, &disk{id: i, nodes: nodes})
 		}
@@ -92,8 +95,12 @@ func TestRandomLossesLeaveAll(t *testing.T) {
 			t.Errorf("%d disks of node %d", len(want), id)
 		}
 		for name, e := range map[string]strategy.Explorer{
-			"walks": &strategy.Walks{}, "walks that know of each other": &strategy.Walks{Features: &strategy.Features{}}, "slow": &strategy.Slow{Features: &strategy.Features{}},
-			"priorities": &strategy.Priorities{Features: &strategy.Features{}}, "pos": &strategy.Sampling{Features: &strategy.Features{}}, "rounds": &strategy.Rounds{Features: &strategy.Features{}},
+			"walks":                         &strategy.Walks{},
+			"walks that know of each other": &strategy.Walks{Features: &strategy.Features{}},
+			"slow":                          &strategy.Slow{Features: &strategy.Features{}},
+			"priorities":                    &strategy.Priorities{Features: &strategy.Features{}},
+			"pos":                           &strategy.Sampling{Features: &strategy.Features{}},
+			"rounds":                        &strategy.Rounds{Features: &strategy.Features{}},
 		} {
 			if got, _ := leftAfter(t, e, 5000, ariadne.PowerLost, 2, 1, group, faults); !maps.Equal(got, want) {
 				t.Errorf("%s: %d disks of node %d, want %d", name, len(got), id, len(want))
@@ -112,12 +119,16 @@ func TestOutagesOfSeveral(t *testing.T) {
 		group []ariadne.NodeID
 	}{{2, []ariadne.NodeID{0, 1}}, {3, []ariadne.NodeID{0, 2}}, {3, []ariadne.NodeID{0, 1, 2}}} {
 		for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped, ariadne.PowerLost} {
-			want := leftOf(t, &strategy.DepthFirst{}, down, c.nodes, len(c.group), c.group, []world.NodeFaults{world.Outages(down, c.group, ariadne.Ever)})
+			want := leftOf(t, &strategy.DepthFirst{}, down, c.nodes, len(c.group), c.group,
+				[]world.NodeFaults{world.Outages(down, c.group, ariadne.Ever)})
 			if len(want) < 1<<len(c.group) {
 				t.Errorf("%v of %v: %d combinations", down, c.group, len(want))
 			}
-			for name, e := range map[string]strategy.Explorer{"states": &strategy.DepthFirst{}, "dpor": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{}, "deviations": &strategy.FewestDeviations{}} {
-				if got := leftOf(t, e, down, c.nodes, 1, c.group, world.OutagesTogether(down, c.group, names, ariadne.Ever)); !maps.Equal(got, want) {
+			for name, e := range map[string]strategy.Explorer{"states": &strategy.DepthFirst{},
+				"dpor": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{},
+				"deviations": &strategy.FewestDeviations{}} {
+				if got := leftOf(t, e, down, c.nodes, 1, c.group,
+					world.OutagesTogether(down, c.group, names, ariadne.Ever)); !maps.Equal(got, want) {
 					t.Errorf("%v of %v by %s: %d combinations, want %d", down, c.group, name, len(got), len(want))
 				}
 			}

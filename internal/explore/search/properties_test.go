@@ -72,7 +72,9 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 	snapshots, violations, single, windows := 0, 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawShowing(t, 3, 4, rapid.Bool().Draw(t, "timers"), true)
-		sources := expose.Sources{{Name: "step", Line: regexp.MustCompile(rapid.SampledFrom([]string{`shows (\d+)`, `shows ([24])`, `shows 3`}).Draw(t, "line"))}}
+		sources := expose.Sources{{Name: "step",
+			Line: regexp.MustCompile(rapid.SampledFrom([]string{`shows (\d+)`, `shows ([24])`, `shows 3`}).Draw(t,
+				"line"))}}
 		if rapid.Bool().Draw(t, "ends") {
 			sources[0].Until = regexp.MustCompile(`shows [35]`)
 		}
@@ -80,19 +82,24 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			sources[0].Nodes = []ariadne.NodeID{1}
 		}
 		up, oneOf := rapid.Bool().Draw(t, "up"), rapid.SampledFrom([]uint64{0, 0, 2, 5}).Draw(t, "broken")
-		sees := expose.Sights{Up: up, World: rapid.IntRange(0, 5).Draw(t, "world") == 0, Past: rapid.Bool().Draw(t, "past")}
+		sees := expose.Sights{Up: up, World: rapid.IntRange(0, 5).Draw(t, "world") == 0,
+			Past: rapid.Bool().Draw(t, "past")}
 		var window []expose.Window
 		for range rapid.IntRange(0, 2).Draw(t, "windows") {
-			window = append(window, expose.Window{Names: []string{"step"}, Up: up && rapid.Bool().Draw(t, "window's up"), Length: rapid.IntRange(1, 3).Draw(t, "length")})
+			window = append(window,
+				expose.Window{Names: []string{"step"}, Up: up && rapid.Bool().Draw(t, "window's up"),
+					Length: rapid.IntRange(1, 3).Draw(t, "length")})
 		}
 		sources[0].Stays = rapid.Bool().Draw(t, "stays")
 		var history *expose.History
 		if rapid.Bool().Draw(t, "history") {
-			history = &expose.History{Invoke: regexp.MustCompile(`shows (?P<op>[024])`), OK: regexp.MustCompile(`shows 5`)}
+			history = &expose.History{Invoke: regexp.MustCompile(`shows (?P<op>[024])`),
+				OK: regexp.MustCompile(`shows 5`)}
 		}
 		var j *judged
 		with := func() *judged {
-			j = &judged{Sources: sources, history: history, sees: sees, windows: window, oneOf: oneOf, seen: map[hash.Hash]bool{}, broken: map[hash.Hash]bool{}}
+			j = &judged{Sources: sources, history: history, sees: sees, windows: window, oneOf: oneOf,
+				seen: map[hash.Hash]bool{}, broken: map[hash.Hash]bool{}}
 			s.properties = j
 			return j
 		}
@@ -105,12 +112,15 @@ func TestPropertiesSeeAllSnapshots(t *testing.T) {
 			windows++
 		}
 		check := func(name string, got found) {
-			if got.how != search.SearchExhausted || !maps.Equal(j.seen, want.seen) || !maps.Equal(j.broken, want.broken) {
-				t.Fatalf("%s: %s with %d snapshots, %d of them broken, want %d, %d", name, got.how, len(j.seen), len(j.broken), len(want.seen), len(want.broken))
+			if got.how != search.SearchExhausted || !maps.Equal(j.seen, want.seen) ||
+				!maps.Equal(j.broken, want.broken) {
+				t.Fatalf("%s: %s with %d snapshots, %d of them broken, want %d, %d", name, got.how, len(j.seen),
+					len(j.broken), len(want.seen), len(want.broken))
 			}
 		}
 		for name, e := range map[string]strategy.Explorer{
-			"breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{},
+			"breadth first": &strategy.BreadthFirst{}, "fewest deviations": &strategy.FewestDeviations{},
+			"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{},
 		} {
 			with()
 			check(name, explore(t, s.exploration(t, e), 0))
@@ -136,16 +146,21 @@ func TestSnapshotsOfReturningMachines(t *testing.T) {
 	faults[world.Power], faults[world.Fail], faults[world.Reset] = 1, 1, 2
 	names := []string{"n1", "n2", "n3"}
 	s := small{
-		rules: world.Rules{Latency: time.Millisecond, Faults: faults, Combined: 2, Grid: 2e6, GiveUp: 6 * time.Millisecond,
-			NodeFaults: slices.Concat(world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{1, 2}, names, 0), world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{0, 1, 2}, names, 0))},
+		rules: world.Rules{Latency: time.Millisecond, Faults: faults, Combined: 2, Grid: 2e6,
+			GiveUp: 6 * time.Millisecond,
+			NodeFaults: slices.Concat(world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{1, 2}, names, 0),
+				world.OutagesTogether(ariadne.PowerLost, []ariadne.NodeID{0, 1, 2}, names, 0))},
 		programs: func() (all []worldtest.Program) {
 			for range names {
-				all = append(all, &worldtest.Chaos{Nodes: 3, Seed: 0x43584b, Acts: 1, NoTimers: true, Exits: 3, Tries: true, Spares: true, Writes: true, Limits: true, Shows: true})
+				all = append(all,
+					&worldtest.Chaos{Nodes: 3, Seed: 0x43584b, Acts: 1, NoTimers: true, Exits: 3, Tries: true,
+						Spares: true, Writes: true, Limits: true, Shows: true})
 			}
 			return all
 		}}
 	seen := func(e strategy.Explorer) map[hash.Hash]bool {
-		j := &judged{sees: expose.Sights{Up: true, World: true}, seen: map[hash.Hash]bool{}, broken: map[hash.Hash]bool{}}
+		j := &judged{sees: expose.Sights{Up: true, World: true}, seen: map[hash.Hash]bool{},
+			broken: map[hash.Hash]bool{}}
 		s.properties = j
 		if got := explore(t, s.exploration(t, e), 0); got.how != search.SearchExhausted {
 			t.Fatal(got.how)

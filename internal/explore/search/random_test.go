@@ -28,17 +28,23 @@ func sampling(seed uint64) map[string]strategy.Explorer {
 		"priorities":     &strategy.Priorities{Seed: seed},
 		"slow":           &strategy.Slow{Seed: seed},
 		"pos":            &strategy.Sampling{Seed: seed},
-		"novelty": &strategy.Portfolio{News: func() strategy.News { return strategy.NewLocal }, Members: []*strategy.Member{
-			{Explorer: &strategy.Novelty{Seed: seed, Features: &strategy.Features{}, New: func(p *space.Path) bool { return seen.Add(p.Last().State.Trace()) }}}}},
+		"novelty": &strategy.Portfolio{News: func() strategy.News { return strategy.NewLocal },
+			Members: []*strategy.Member{
+				{Explorer: &strategy.Novelty{Seed: seed, Features: &strategy.Features{}, New: func(p *space.Path) bool {
+					return seen.Add(p.Last().State.Trace())
+				}}}}},
 		"default": strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed}}.Explorers()[0],
 		"default with novelty": strategy.Default{Paths: 20, Rounds: strategy.Rounds{Seed: seed},
-			News:    func(int) func() strategy.News { return func() strategy.News { return strategy.NewLocal } },
-			Novelty: func(int) *strategy.Novelty { return &strategy.Novelty{Seed: seed, Features: &strategy.Features{}} }}.Explorers()[0],
+			News: func(int) func() strategy.News { return func() strategy.News { return strategy.NewLocal } },
+			Novelty: func(int) *strategy.Novelty {
+				return &strategy.Novelty{Seed: seed, Features: &strategy.Features{}}
+			}}.Explorers()[0],
 	}
 }
 
 func (s system) small() small {
-	return small{rules: world.Rules{Latency: time.Millisecond, Delays: s.delays}, programs: s.programs, clients: s.clients}
+	return small{rules: world.Rules{Latency: time.Millisecond, Delays: s.delays}, programs: s.programs,
+		clients: s.clients}
 }
 
 func TestSamplingFindsPlantedBugs(t *testing.T) {
@@ -88,7 +94,8 @@ func TestSamplingTakesRealPaths(t *testing.T) {
 func TestSamplingDependsOnTheSeed(t *testing.T) {
 	paths := func(e strategy.Explorer) [][]string {
 		var all [][]string
-		x := small{rules: world.Rules{Latency: time.Millisecond, Delays: 2}, programs: worldtest.LostUpdate}.exploration(t, e)
+		x := small{rules: world.Rules{Latency: time.Millisecond, Delays: 2},
+			programs: worldtest.LostUpdate}.exploration(t, e)
 		x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
 			var names []string
 			for i := range p.Len() {
@@ -116,7 +123,8 @@ func TestSamplingDependsOnTheSeed(t *testing.T) {
 
 // TestPeripheryWalks counts: from each state at the depth so many walks, no more.
 func TestPeripheryWalks(t *testing.T) {
-	x := small{rules: world.Rules{Latency: time.Millisecond, Delays: 1}, programs: worldtest.TwoPhaseCommit}.exploration(t,
+	x := small{rules: world.Rules{Latency: time.Millisecond, Delays: 1},
+		programs: worldtest.TwoPhaseCommit}.exploration(t,
 		&strategy.Periphery{Depth: 7, Walks: 3})
 	from := map[hash.Hash]int{}
 	x.Ended = func(p *space.Path, end string, _ *ariadne.Violation) bool {
@@ -262,7 +270,8 @@ func TestWhatWaitsComes(t *testing.T) {
 		return []worldtest.Program{&worldtest.Ping{Peer: 1, Count: 20}, worldtest.Pong{}, pendulum{}}
 	}
 	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 2}, programs: programs, clients: []int{0}}
-	for name, e := range map[string]strategy.Explorer{"priorities": &strategy.Priorities{Seed: 1}, "slow": &strategy.Slow{Seed: 1}} {
+	for name, e := range map[string]strategy.Explorer{"priorities": &strategy.Priorities{Seed: 1},
+		"slow": &strategy.Slow{Seed: 1}} {
 		x := s.exploration(t, e)
 		x.Bounds.Time = ariadne.Time(time.Minute)
 		natural, longest, late, n := 0, 0, 0, 0

@@ -35,9 +35,10 @@ func (x caller) Start(c *worldtest.Ctx) {
 func TestWhoWaitsIsSwitchedOn(t *testing.T) {
 	// Node 1 sends to node 3 when it gets a datagram: before node 0 does, which is what node 3
 	// waits for, or after it.
-	s := small{rules: world.Rules{Latency: time.Millisecond}, after: [][]ariadne.NodeID{3: {0}}, programs: func() []worldtest.Program {
-		return []worldtest.Program{readied{}, passes{to: 3}, caller{to: []ariadne.NodeID{0, 1}}, quietNode{}}
-	}}
+	s := small{rules: world.Rules{Latency: time.Millisecond}, after: [][]ariadne.NodeID{3: {0}},
+		programs: func() []worldtest.Program {
+			return []worldtest.Program{readied{}, passes{to: 3}, caller{to: []ariadne.NodeID{0, 1}}, quietNode{}}
+		}}
 	want := explore(t, s.exploration(t, &strategy.DepthFirst{All: true}), 1000)
 	for name, e := range map[string]strategy.Explorer{"dpor": &strategy.DPOR{}, "sleep sets": &strategy.SleepSets{}} {
 		got := explore(t, s.exploration(t, e), 0)

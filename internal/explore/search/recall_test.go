@@ -18,9 +18,11 @@ import (
 func TestRecall(t *testing.T) {
 	const walks = 60
 	system := func(seed uint64) small {
-		rules := world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 2, Grid: 2e6, Faults: worldtest.Faults("fail", 2),
+		rules := world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 2, Grid: 2e6,
+			Faults:     worldtest.Faults("fail", 2),
 			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0, 2e6)},
-			Partitions: []*world.Partition{world.NewPartition("a|b", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 0)}}
+			Partitions: []*world.Partition{world.NewPartition("a|b", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false,
+				0)}}
 		rules.Faults[world.Crash], rules.Faults[world.Cut] = 1, 1
 		return small{rules: rules, programs: func() (all []worldtest.Program) {
 			for range 3 {

@@ -18,7 +18,8 @@ import (
 // transitions for that, however many there are, finds the turn of the kind of step that it tries
 // first, and comes to the same states each time.
 func TestSampleBoundsTries(t *testing.T) {
-	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 1, MaxDelay: 20 * time.Millisecond}, instant: true, window: 20 * time.Millisecond}
+	s := small{rules: world.Rules{Latency: time.Millisecond, Delays: 1, MaxDelay: 20 * time.Millisecond}, instant: true,
+		window: 20 * time.Millisecond}
 	s.programs = func() []worldtest.Program {
 		return []worldtest.Program{&leaser{}, &requester{name: "A", requests: 4}, &requester{name: "B", requests: 3}}
 	}
@@ -36,7 +37,8 @@ func TestSampleBoundsTries(t *testing.T) {
 		t.Fatalf("%d tries of %d in %d states, then %d in %d", n, most, len(some.states), m, len(again.states))
 	}
 	s.programs = func() []worldtest.Program {
-		return []worldtest.Program{&leaser{turns: []ariadne.Time{8_500_000}}, &requester{name: "A", requests: 4}, &requester{name: "B", requests: 3}}
+		return []worldtest.Program{&leaser{turns: []ariadne.Time{8_500_000}}, &requester{name: "A", requests: 4},
+			&requester{name: "B", requests: 3}}
 	}
 	if got, _ := tried(true); len(got.late) == 0 {
 		t.Error("no turn was found")
@@ -53,7 +55,8 @@ func TestWindowsBetweenTimes(t *testing.T) {
 		const first = ariadne.Time(time.Millisecond) // when the request arrives
 		opens := first + ariadne.Time(rapid.IntRange(1, int(most-8*time.Millisecond)).Draw(t, "opens"))
 		closes := opens + ariadne.Time(rapid.IntRange(1_000_000, 30_000_000).Draw(t, "length"))
-		s := small{rules: world.Rules{Latency: time.Duration(first), Delays: 1, MaxDelay: most}, instant: true, window: most}
+		s := small{rules: world.Rules{Latency: time.Duration(first), Delays: 1, MaxDelay: most}, instant: true,
+			window: most}
 		s.programs = func() []worldtest.Program {
 			return []worldtest.Program{&leaser{[]ariadne.Time{opens, closes}, true}, &requester{name: "A", requests: 1}}
 		}

@@ -30,9 +30,11 @@ type system struct {
 var systems = []system{
 	{name: "ping-pong", programs: pingPong, clients: []int{0}, delays: 3},
 	{name: "race", programs: worldtest.Race, bug: "came first", walks: 10},
-	{name: "lost update", programs: worldtest.LostUpdate, clients: []int{1, 2}, delays: 2, bug: "update lost", walks: 30},
+	{name: "lost update", programs: worldtest.LostUpdate, clients: []int{1, 2}, delays: 2, bug: "update lost",
+		walks: 30},
 	{name: "lost update without delays", programs: worldtest.LostUpdate, clients: []int{1, 2}},
-	{name: "two-phase commit", programs: worldtest.TwoPhaseCommit, clients: []int{0}, delays: 1, bug: "told to commit what was refused", walks: 60},
+	{name: "two-phase commit", programs: worldtest.TwoPhaseCommit, clients: []int{0}, delays: 1,
+		bug: "told to commit what was refused", walks: 60},
 	{name: "two-phase commit without delays", programs: worldtest.TwoPhaseCommit, clients: []int{0}},
 	{name: "stuck", programs: worldtest.Stuck, clients: []int{0}, bug: "n1 has not ended", natural: true},
 }
@@ -153,7 +155,8 @@ func TestWhyAnExecutionEnds(t *testing.T) {
 			e.Watch = func(ariadne.Step) bool { steps++; return true }
 			e.Stopped = func() bool { return steps == 4 }
 		}, search.EndStopped, 4},
-		{"watch", ping, func(e *search.Execution) { e.Watch = func(s ariadne.Step) bool { return s.Index < 5 } }, search.EndStopped, 5},
+		{"watch", ping, func(e *search.Execution) { e.Watch = func(s ariadne.Step) bool { return s.Index < 5 } },
+			search.EndStopped, 5},
 		{"strategy", ping, func(e *search.Execution) { e.Explorer = &tired{} }, search.EndStrategy, 2},
 	} {
 		e := c.system.execution(&strategy.Natural{})
@@ -206,7 +209,8 @@ func TestWhatHasNotArrivedIsBounded(t *testing.T) {
 		nodes[0].Transit = 20 << 10
 		y := world.NewSystem(world.Rules{Latency: c.latency}, nodes)
 		e := &search.Execution{
-			Space: space.Live(y, memotest.Living(y, programs)), Explorer: &strategy.Natural{}, Limits: search.Limits{Steps: 1000},
+			Space: space.Live(y, memotest.Living(y, programs)), Explorer: &strategy.Natural{},
+			Limits: search.Limits{Steps: 1000},
 			Checks: func() []property.Check { return property.Generic([]property.Subject{{Name: "n1"}, {Name: "n2"}}) },
 		}
 		r := run(t, e)
@@ -252,7 +256,8 @@ func (backwards) Start(c *worldtest.Ctx) {
 
 func TestToolBugStopsAnExecution(t *testing.T) {
 	s := system{programs: func() []worldtest.Program { return []worldtest.Program{worldtest.Pong{}, backwards{}} }}
-	if r, err := s.execution(&strategy.Natural{}).Run(); err == nil || !strings.Contains(err.Error(), "broke its contract") || r.Steps != 1 {
+	if r, err := s.execution(&strategy.Natural{}).Run(); err == nil ||
+		!strings.Contains(err.Error(), "broke its contract") || r.Steps != 1 {
 		t.Errorf("%d steps, err = %v", r.Steps, err)
 	}
 }

@@ -42,7 +42,8 @@ func TestStartsAreCopied(t *testing.T) {
 		kept.KeepStarts = true
 		for i := range 6 {
 			run := func(l *memo.Living) (steps []string) {
-				e := &search.Execution{Space: space.Live(y, l), Explorer: walk(3, i+1), Checks: s.exploration(t, nil).Checks, Limits: search.Limits{Steps: 200}}
+				e := &search.Execution{Space: space.Live(y, l), Explorer: walk(3, i+1),
+					Checks: s.exploration(t, nil).Checks, Limits: search.Limits{Steps: 200}}
 				e.Watch = func(s ariadne.Step) bool {
 					steps = append(steps, fmt.Sprintf("%s at %v: %v", s.Name, s.At, s.Output.Digest))
 					return true

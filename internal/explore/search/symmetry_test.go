@@ -201,7 +201,8 @@ func TestSymmetry(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		timers := rapid.Bool().Draw(t, "timers")
 		n := rapid.IntRange(3, 4).Draw(t, "nodes")
-		k := kin{nodes: n, timers: timers, seed: rapid.Uint64().Draw(t, "seed"), acts: rapid.IntRange(1, 3).Draw(t, "acts"),
+		k := kin{nodes: n, timers: timers, seed: rapid.Uint64().Draw(t, "seed"),
+			acts:   rapid.IntRange(1, 3).Draw(t, "acts"),
 			panics: rapid.SampledFrom([]int{0, 7}).Draw(t, "panics")}
 		duplicates := worldtest.Faults("duplicate", rapid.IntRange(0, 1).Draw(t, "duplicates"))
 		s := small{rules: world.Rules{Latency: time.Millisecond, Faults: duplicates}, instant: timers}
@@ -211,14 +212,16 @@ func TestSymmetry(t *testing.T) {
 				Latency:    time.Duration(rapid.IntRange(0, 3).Draw(t, "latency ms")) * time.Millisecond,
 				ClockError: time.Duration(rapid.IntRange(0, 2).Draw(t, "E ms")) * time.Millisecond,
 				Delays:     rapid.IntRange(0, 2).Draw(t, "delays"),
-				MaxDelay:   time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t, "max delay ms")) * time.Millisecond,
+				MaxDelay: time.Duration(rapid.SampledFrom([]int{0, 0, 1, 3}).Draw(t,
+					"max delay ms")) * time.Millisecond,
 			}
 			late := rapid.IntRange(0, 2).Draw(t, "start ms")
 			s.starts = []int{0, late, late, late}[:n]
 		}
 		// After a stop a node's state has its name by its content, and orbits are those of
 		// histories.
-		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill, world.Cut, world.Slow}).Draw(t, "fault")
+		fault := rapid.SampledFrom([]ariadne.ActionKind{0, 0, 0, 0, world.Crash, world.Pause, world.Jump, world.Kill,
+			world.Cut, world.Slow}).Draw(t, "fault")
 		if fault != 0 {
 			rule := world.Jumps(nil, 1e6, -2e6)
 			switch fault {
@@ -241,13 +244,16 @@ func TestSymmetry(t *testing.T) {
 				by := rapid.SampledFrom([]time.Duration{1e6, 4e6}).Draw(t, "slow by")
 				for i, id := range group {
 					name := fmt.Sprintf("<0><%d>", i+1)
-					s.rules.Partitions = append(s.rules.Partitions, world.NewPartition(name, []ariadne.NodeID{0}, []ariadne.NodeID{id}, false, length).WithLateness(by))
+					s.rules.Partitions = append(s.rules.Partitions,
+						world.NewPartition(name, []ariadne.NodeID{0}, []ariadne.NodeID{id}, false,
+							length).WithLateness(by))
 				}
 			}
 			if fault == world.Cut {
 				rule.Faults = nil
 				length := rapid.SampledFrom([]time.Duration{0, 6e6}).Draw(t, "cut for")
-				s.rules.Partitions = []*world.Partition{world.NewPartition("<0>", []ariadne.NodeID{0}, group, false, length)}
+				s.rules.Partitions = []*world.Partition{world.NewPartition("<0>", []ariadne.NodeID{0}, group, false,
+					length)}
 				// connections end in the order in which nodes have sent
 				s.rules.GiveUp, s.instant = 4e6, true
 			}
@@ -283,7 +289,8 @@ func TestSymmetry(t *testing.T) {
 		// the state, but of where it comes from. While a node is down a state is like no other, and
 		// when a fault befell a node tells states apart, of which orbits without times say nothing.
 		exact := s.rules.Delays == 0 && !away && (fault == 0 || timers)
-		if found.how != search.SearchExhausted || !maps.Equal(got, want) || exact && found.coverage.States != len(want) {
+		if found.how != search.SearchExhausted || !maps.Equal(got, want) || exact &&
+			found.coverage.States != len(want) {
 			t.Fatalf("%s: %d states in %d orbits, want %d", found.how, found.coverage.States, len(got), len(want))
 		}
 		if (len(found.violations) > 0) != (len(all.violations) > 0) {
@@ -367,7 +374,8 @@ func TestPermutationsOfGroups(t *testing.T) {
 		groups [][]ariadne.NodeID
 		want   int
 	}{
-		{nil, 1}, {[][]ariadne.NodeID{{1, 3}}, 2}, {[][]ariadne.NodeID{{0, 2, 4}}, 6}, {[][]ariadne.NodeID{{0, 1, 2, 3, 4}}, 120},
+		{nil, 1}, {[][]ariadne.NodeID{{1, 3}}, 2}, {[][]ariadne.NodeID{{0, 2, 4}}, 6},
+		{[][]ariadne.NodeID{{0, 1, 2, 3, 4}}, 120},
 		{[][]ariadne.NodeID{{0, 2, 4}, {3, 1}}, 12},
 	} {
 		if got := space.NewSymmetry(5, c.groups).Ways(); got != c.want {

@@ -36,7 +36,8 @@ func drawTelling(t *rapid.T) small {
 			return all
 		}
 	}
-	s.tells = expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (?P<n>\d+)`), Stays: rapid.Bool().Draw(t, "stays")}}
+	s.tells = expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (?P<n>\d+)`),
+		Stays: rapid.Bool().Draw(t, "stays")}}
 	if rapid.Bool().Draw(t, "ends") {
 		s.tells[0].Until = regexp.MustCompile(`shows [35]`)
 	}
@@ -108,7 +109,8 @@ func (tallied) Wrong(b *stage.Bad) error { return b }
 // TestNamesTellWhatStagesMake: whatever leads to states of the same name, the stages that the rules
 // are about make the same there, which is what they make of what the nodes expose.
 func TestNamesTellWhatStagesMake(t *testing.T) {
-	graph, err := stage.NewGraph([]stage.Stage{{Name: "count", Of: []string{"step"}, Key: []string{"n"}}}, func(name string) bool { return name == "step" })
+	graph, err := stage.NewGraph([]stage.Stage{{Name: "count", Of: []string{"step"}, Key: []string{"n"}}},
+		func(name string) bool { return name == "step" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,8 @@ func TestNamesTellWhatStagesMake(t *testing.T) {
 			several++
 		}
 	})
-	if t.Logf("%d states met again, %d systems with several things made", merged, several); merged == 0 || several == 0 {
+	if t.Logf("%d states met again, %d systems with several things made", merged, several); merged == 0 ||
+		several == 0 {
 		t.Error("none")
 	}
 }
@@ -240,7 +243,8 @@ func TestStatesTellAll(t *testing.T) {
 			return all
 		}
 		want := seen(&strategy.DepthFirst{All: true}, 5000)
-		for _, e := range []strategy.Explorer{&strategy.DepthFirst{}, &strategy.BreadthFirst{}, &strategy.FewestDeviations{}} {
+		for _, e := range []strategy.Explorer{&strategy.DepthFirst{}, &strategy.BreadthFirst{},
+			&strategy.FewestDeviations{}} {
 			if got := seen(e, 0); !maps.Equal(got, want) {
 				t.Fatalf("%T: %d, brute force finds %d", e, len(got), len(want))
 			}

@@ -21,11 +21,13 @@ func BenchmarkWalks(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	w := memo.NewPool(m).Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs}).Boot(), memo.Limits{Checkpoints: 20}))
+	w := memo.NewPool(m).Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs}).Boot(),
+		memo.Limits{Checkpoints: 20}))
 	defer w.Close()
 	walk := func(paths int) (steps, states int) {
 		meter := coverage.NewTotals(len(s.programs()), 0).Meter()
-		walks := &search.Exploration{Space: space.New(x.Space.System, m, w), Explorer: &strategy.Walks{Seed: 3}, Bounds: space.Bounds{Depth: 14, Timers: space.AtMost(1)},
+		walks := &search.Exploration{Space: space.New(x.Space.System, m, w), Explorer: &strategy.Walks{Seed: 3},
+			Bounds: space.Bounds{Depth: 14, Timers: space.AtMost(1)},
 			Checks: x.Checks, Seen: &space.Set{}, Watch: meter.Watch}
 		walks.Ended = func(_ *space.Path, _ string, _ *ariadne.Violation) bool {
 			paths--

@@ -44,8 +44,11 @@ func (s small) together(t failer, explorers []strategy.Explorer, stopped func(wo
 	for i, e := range explorers {
 		workers.Go(func() {
 			part := newFound()
-			nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf, Grid: s.rules.Grid}).Boot(), memo.Limits{Checkpoints: 20}))
-			w := &search.Exploration{Space: s.space(x.Space.System, m, nodes), Explorer: e, Bounds: s.bounds, Checks: x.Checks, Seen: seen}
+			nodes := pool.Worker(memo.NewExecutor(m,
+				(&memotest.Instances{Programs: s.programs, Instant: s.instant, Outages: s.outagesOf,
+					Grid: s.rules.Grid}).Boot(), memo.Limits{Checkpoints: 20}))
+			w := &search.Exploration{Space: s.space(x.Space.System, m, nodes), Explorer: e, Bounds: s.bounds,
+				Checks: x.Checks, Seen: seen}
 			if s.uneven > 0 {
 				w.Stopped = pauses(s.uneven, uint64(i))
 			}
@@ -99,9 +102,11 @@ func pauses(n int, seed uint64) func() bool {
 // divisible are fresh explorers that work for several.
 func divisible() map[string]strategy.Divisible {
 	return map[string]strategy.Divisible{
-		"depth first": &strategy.DepthFirst{}, "all paths": &strategy.DepthFirst{All: true}, "breadth first": &strategy.BreadthFirst{},
-		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{}, "scripted": &strategy.Scripted{Ask: askAll},
-		"DPOR": &strategy.DPOR{},
+		"depth first": &strategy.DepthFirst{}, "all paths": &strategy.DepthFirst{All: true},
+		"breadth first":     &strategy.BreadthFirst{},
+		"fewest deviations": &strategy.FewestDeviations{}, "sleep sets": &strategy.SleepSets{},
+		"scripted": &strategy.Scripted{Ask: askAll},
+		"DPOR":     &strategy.DPOR{},
 	}
 }
 
@@ -125,7 +130,8 @@ func TestWorkersFindTheSame(t *testing.T) {
 			want := s.together(t, divisible()[name].Divide(1), nil)
 			alone := explore(t, s.exploration(t, divisible()[name]), 0)
 			paths := name == "sleep sets" || name == "DPOR" // one of each trace
-			if !paths && !maps.Equal(alone.states, want.states) || !maps.Equal(alone.traces, want.traces) || alone.coverage.Paths != want.coverage.Paths {
+			if !paths && !maps.Equal(alone.states, want.states) || !maps.Equal(alone.traces, want.traces) ||
+				alone.coverage.Paths != want.coverage.Paths {
 				t.Fatalf("%s: one of several is not like one alone", name)
 			}
 			for _, n := range []int{2, 5} {
@@ -141,7 +147,8 @@ func TestWorkersFindTheSame(t *testing.T) {
 					t.Fatalf("%s, %d workers: %d states, want %d", name, n, len(got.states), len(want.states))
 				}
 				if !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
-					t.Fatalf("%s, %d workers: %d traces, want %d; %d violations, want %d", name, n, len(got.traces), len(want.traces),
+					t.Fatalf("%s, %d workers: %d traces, want %d; %d violations, want %d", name, n, len(got.traces),
+						len(want.traces),
 						len(got.violations), len(want.violations))
 				}
 				for _, c := range []*search.Coverage{&got.coverage, &want.coverage} {
@@ -149,7 +156,8 @@ func TestWorkersFindTheSame(t *testing.T) {
 					delete(c.Ends, search.EndSeen)
 					delete(c.Ends, search.EndStrategy)
 				}
-				if got.coverage.Paths != want.coverage.Paths || got.coverage.Bounded != want.coverage.Bounded || !maps.Equal(got.coverage.Ends, want.coverage.Ends) {
+				if got.coverage.Paths != want.coverage.Paths || got.coverage.Bounded != want.coverage.Bounded ||
+					!maps.Equal(got.coverage.Ends, want.coverage.Ends) {
 					t.Fatalf("%s, %d workers: %+v, want %+v", name, n, got.coverage, want.coverage)
 				}
 			}
@@ -215,14 +223,19 @@ func TestWorkersShareDPORInHardSystems(t *testing.T) {
 		s     small
 		chaos worldtest.Chaos
 	}{
-		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x29b7, Acts: 3, Exits: 40}},
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}},
+			worldtest.Chaos{Nodes: 4, Seed: 0x29b7, Acts: 3, Exits: 40}},
 		{small{rules: timers(0), starts: []int{2, 0, 1}}, worldtest.Chaos{Nodes: 3, Seed: 0x2915, Acts: 3, Exits: 40}},
 		{small{rules: timers(1), starts: []int{2, 0, 1}}, worldtest.Chaos{Nodes: 3, Seed: 0x2d5a, Acts: 3, Exits: 40}},
-		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x2f17, Acts: 3, Exits: 40}},
-		{small{rules: timers(1), starts: []int{2, 0, 1, 2}}, worldtest.Chaos{Nodes: 4, Seed: 0x2f9e, Acts: 3, Exits: 40}},
-		{small{rules: world.Rules{Latency: 774 * time.Microsecond, ClockError: time.Millisecond, Delays: 2}, starts: []int{0, 3, 1, 0}, clients: []int{0}},
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}},
+			worldtest.Chaos{Nodes: 4, Seed: 0x2f17, Acts: 3, Exits: 40}},
+		{small{rules: timers(1), starts: []int{2, 0, 1, 2}},
+			worldtest.Chaos{Nodes: 4, Seed: 0x2f9e, Acts: 3, Exits: 40}},
+		{small{rules: world.Rules{Latency: 774 * time.Microsecond, ClockError: time.Millisecond, Delays: 2},
+			starts: []int{0, 3, 1, 0}, clients: []int{0}},
 			worldtest.Chaos{Nodes: 4, Seed: 0, Acts: 4, Exits: 3}},
-		{small{rules: world.Rules{Latency: time.Millisecond}, clients: []int{0}}, worldtest.Chaos{Nodes: 4, Seed: 0x5b0, Acts: 5, Exits: 40, NoTimers: true}},
+		{small{rules: world.Rules{Latency: time.Millisecond}, clients: []int{0}},
+			worldtest.Chaos{Nodes: 4, Seed: 0x5b0, Acts: 5, Exits: 40, NoTimers: true}},
 	} {
 		c.s.programs = func() []worldtest.Program {
 			var p []worldtest.Program
@@ -237,7 +250,8 @@ func TestWorkersShareDPORInHardSystems(t *testing.T) {
 			for _, kept := range []int{0, 1} {
 				c.s.uneven = []int{0, 30, 2}[i%3]
 				got := c.s.together(t, (&strategy.DPOR{Kept: kept}).Divide(n), nil)
-				if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths {
+				if got.how != search.SearchExhausted || !maps.Equal(got.traces, want.traces) ||
+					got.coverage.Paths != want.coverage.Paths {
 					t.Errorf("%+v, %d workers, %d kept: %s with %d traces and %d paths, want %d and %d", c.chaos, n, kept, got.how, len(got.traces), got.coverage.Paths,
 						len(want.traces), want.coverage.Paths)
 				}
@@ -267,8 +281,10 @@ func TestWorkersShareBoundedDPOR(t *testing.T) {
 			explorers := d.Divide(n)
 			got := s.together(t, explorers, nil)
 			missed := explorers[0].(strategy.Exhaustive).Missed()
-			if got.coverage.Paths != len(got.traces) || c.paths > 0 && got.coverage.Paths != c.paths || got.coverage.Paths >= 90 && c.missed != "" || missed != c.missed {
-				t.Errorf("%+v, %d workers: %d paths, %d traces, %q", c.d, n, got.coverage.Paths, len(got.traces), missed)
+			if got.coverage.Paths != len(got.traces) || c.paths > 0 && got.coverage.Paths != c.paths ||
+				got.coverage.Paths >= 90 && c.missed != "" || missed != c.missed {
+				t.Errorf("%+v, %d workers: %d paths, %d traces, %q", c.d, n, got.coverage.Paths, len(got.traces),
+					missed)
 			}
 		}
 	}
@@ -292,7 +308,8 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 			t.Errorf("%s: %s with %d states, want %d", name, got.how, len(got.states), len(want.states))
 		}
 		if len(got.traces) != len(want.traces) || len(got.violations) != len(want.violations) {
-			t.Errorf("%s: %d traces and %d violations, want %d and %d", name, len(got.traces), len(got.violations), len(want.traces), len(want.violations))
+			t.Errorf("%s: %d traces and %d violations, want %d and %d", name, len(got.traces), len(got.violations),
+				len(want.traces), len(want.violations))
 		}
 	}
 	if len(want.states) < 1000 {
@@ -302,7 +319,8 @@ func TestWorkersShareALargerSearch(t *testing.T) {
 	several := e.Divide(5)
 	want = explore(t, s.exploration(t, &e), 0)
 	got := s.together(t, several, nil)
-	if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) || got.coverage.Paths != want.coverage.Paths || want.coverage.Paths < 500 {
+	if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) ||
+		got.coverage.Paths != want.coverage.Paths || want.coverage.Paths < 500 {
 		t.Errorf("periphery: %d states, %d traces and %d paths, want %d, %d and %d", len(got.states), len(got.traces), got.coverage.Paths,
 			len(want.states), len(want.traces), want.coverage.Paths)
 	}
@@ -338,7 +356,8 @@ func TestWorkersMakeTheSameWalks(t *testing.T) {
 		s.speak(rapid.Bool().Draw(t, "speaks"))
 		s.bounds.Deviations = space.Bound(rapid.IntRange(0, 4).Draw(t, "deviations"))
 		s.bounds.Depth = 1000 // as in every check there is one; few paths are so long
-		e := strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth"), Walks: rapid.IntRange(0, 5).Draw(t, "walks")}
+		e := strategy.Periphery{Seed: rapid.Uint64().Draw(t, "seed"), Depth: rapid.IntRange(1, 6).Draw(t, "depth"),
+			Walks: rapid.IntRange(0, 5).Draw(t, "walks")}
 		alone := e
 		want := explore(t, s.exploration(t, &alone), 20000)
 		if want.how != search.SearchDone {
@@ -348,10 +367,12 @@ func TestWorkersMakeTheSameWalks(t *testing.T) {
 			got := s.together(t, e.Divide(n), nil)
 			delete(got.coverage.Ends, search.EndSeen)
 			delete(want.coverage.Ends, search.EndSeen)
-			if got.how != search.SearchDone || got.coverage.Paths != want.coverage.Paths || !maps.Equal(got.coverage.Ends, want.coverage.Ends) {
+			if got.how != search.SearchDone || got.coverage.Paths != want.coverage.Paths ||
+				!maps.Equal(got.coverage.Ends, want.coverage.Ends) {
 				t.Fatalf("%d workers: %s, %+v, want %+v", n, got.how, got.coverage, want.coverage)
 			}
-			if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) || !maps.Equal(got.violations, want.violations) {
+			if !maps.Equal(got.states, want.states) || !maps.Equal(got.traces, want.traces) ||
+				!maps.Equal(got.violations, want.violations) {
 				t.Fatalf("%d workers: %d states, %d traces, %d violations, want %d, %d, %d", n, len(got.states), len(got.traces), len(got.violations),
 					len(want.states), len(want.traces), len(want.violations))
 			}
@@ -422,7 +443,8 @@ func TestWorkersLeaveOutTheSame(t *testing.T) {
 		want, asked, missed := run(1)
 		for _, n := range []int{2, 5} {
 			got, a, m := run(n)
-			if got.how != want.how || m != missed || a != asked || !maps.Equal(got.states, want.states) || got.coverage.Paths != want.coverage.Paths {
+			if got.how != want.how || m != missed || a != asked || !maps.Equal(got.states, want.states) ||
+				got.coverage.Paths != want.coverage.Paths {
 				t.Fatalf("%d workers: %s, %q, asked %d times, %d states, %d paths; want %s, %q, %d, %d, %d", n, got.how, m, a, len(got.states), got.coverage.Paths,
 					want.how, missed, asked, len(want.states), want.coverage.Paths)
 			}
@@ -447,7 +469,9 @@ func TestWhoLeavesHoldsUpNobody(t *testing.T) {
 			t.Errorf("%s: %s with %d states", name, got.how, len(got.states))
 		}
 	}
-	if got := larger().together(t, (&strategy.Periphery{Depth: 6}).Divide(3), func(worker int) bool { return worker == 0 }); got.coverage.Paths == 0 {
+	if got := larger().together(t, (&strategy.Periphery{Depth: 6}).Divide(3), func(worker int) bool {
+		return worker == 0
+	}); got.coverage.Paths == 0 {
 		t.Errorf("periphery: %s after no path", got.how)
 	}
 }
@@ -474,13 +498,16 @@ func TestFullIsSaid(t *testing.T) {
 	s := larger()
 	x := s.exploration(t, nil)
 	x.Seen = &space.Set{Bytes: 20000}
-	series := &strategy.Series{Full: x.Seen.Full, Parts: []strategy.Part{{Explorer: &strategy.DepthFirst{}}, {Explorer: &strategy.Walks{}, Paths: 50}}}
+	series := &strategy.Series{Full: x.Seen.Full,
+		Parts: []strategy.Part{{Explorer: &strategy.DepthFirst{}}, {Explorer: &strategy.Walks{}, Paths: 50}}}
 	x.Explorer = series
 	got := explore(t, x, 0)
-	if got.how != search.SearchDone || series.Cut() != "the memory for known states was full" || x.Seen.Len() > 20000/16 || got.coverage.Paths < 50 {
+	if got.how != search.SearchDone || series.Cut() != "the memory for known states was full" ||
+		x.Seen.Len() > 20000/16 || got.coverage.Paths < 50 {
 		t.Errorf("%s after %d paths, cut %q, %d states", got.how, got.coverage.Paths, series.Cut(), x.Seen.Len())
 	}
-	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000}, &strategy.Scripted{Ask: askAll, Bytes: 2000}} {
+	for _, e := range []strategy.Explorer{&strategy.BreadthFirst{Bytes: 2000}, &strategy.FewestDeviations{Bytes: 2000},
+		&strategy.Scripted{Ask: askAll, Bytes: 2000}} {
 		series = &strategy.Series{Parts: []strategy.Part{{Explorer: e}, {Explorer: &strategy.Walks{}, Paths: 50}}}
 		got = explore(t, s.exploration(t, series), 0)
 		if got.how != search.SearchDone || series.Cut() != "the memory for paths still to be tried was full" {
@@ -493,7 +520,8 @@ func TestFullIsSaid(t *testing.T) {
 // worker that leaves a state in which others took some has to know it, too, should more be tried
 // there later.
 func TestWorkersShareChoices(t *testing.T) {
-	s := small{rules: world.Rules{Combined: 2, Grid: 2e6, Latency: 119 * time.Microsecond, Delays: 1}, starts: []int{1, 1, 3, 1}, clients: []int{0, 1}, uneven: 2, chooses: true}
+	s := small{rules: world.Rules{Combined: 2, Grid: 2e6, Latency: 119 * time.Microsecond, Delays: 1},
+		starts: []int{1, 1, 3, 1}, clients: []int{0, 1}, uneven: 2, chooses: true}
 	s.bounds.Time = 6e6
 	s.programs = func() (all []worldtest.Program) {
 		for range 4 {

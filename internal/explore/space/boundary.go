@@ -27,7 +27,8 @@ type Boundary struct {
 
 // Boundaries are the times at which the node of a delivery does something else with the message, if
 // it arrives later by at most a window, and how many times were tried.
-func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all []Boundary, probing Probing, err error) {
+func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all []Boundary, probing Probing,
+	err error) {
 	t, err := p.outcomeOf(s, e)
 	if err != nil || !MayDependOnTime(&t.Output) {
 		return nil, probing, err

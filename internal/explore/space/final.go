@@ -50,7 +50,8 @@ func (l *Lines) All() (all []ariadne.LogLine) {
 // appendStep are the lines after those of a step.
 func (l *Lines) appendStep(out *ariadne.Output) *Lines {
 	for line := range out.Lines() {
-		l = &Lines{LogLine: line, before: l, hash: l.Hash().Plus(hash.OfText(line.Text)).Plus(hash.Of(uint64(line.Stream), 0, 31))}
+		l = &Lines{LogLine: line, before: l,
+			hash: l.Hash().Plus(hash.OfText(line.Text)).Plus(hash.Of(uint64(line.Stream), 0, 31))}
 	}
 	return l
 }

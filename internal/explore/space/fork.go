@@ -17,7 +17,8 @@ func (p *Space) ForkSpace() *Space {
 // ForkInto makes f, which NewPath returned for the same system, a path of the first n steps of the
 // execution p. f has no bounds.
 func (p *Path) ForkInto(f *Path, n int) {
-	f.bounds, f.until, f.counted, f.root, f.approaching, f.draw, f.err = Bounds{}, ariadne.Never, nil, min(p.root, n), false, nil, nil
+	f.bounds, f.until, f.counted, f.root, f.approaching, f.draw, f.err = Bounds{}, ariadne.Never, nil, min(p.root, n),
+		false, nil, nil
 	for len(f.frames) <= n {
 		f.frames = append(f.frames, Frame{})
 	}
@@ -34,7 +35,8 @@ func (p *Path) copyFrame(f, from *Frame) {
 	*f = *from
 	f.State = was.State
 	f.State.CopyFrom(&from.State)
-	f.Enabled, f.grown, f.origins = append(was.Enabled[:0], from.Enabled...), append(was.grown[:0], from.grown...), origins{}
+	f.Enabled, f.grown, f.origins = append(was.Enabled[:0], from.Enabled...), append(was.grown[:0], from.grown...),
+		origins{}
 	for _, o := range p.observers {
 		o.copyLists(f, &was)
 	}

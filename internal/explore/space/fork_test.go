@@ -10,7 +10,8 @@ import (
 )
 
 // unchanging are what frames refer to that nobody changes in place, so that two paths may share it.
-var unchanging = []string{"Frame.By", "Frame.exposed.Past", "Frame.exposed.Earlier", "Frame.State.State.Cuts", "Frame.State.State.Slow", "Frame.shown.Made.texts"}
+var unchanging = []string{"Frame.By", "Frame.exposed.Past", "Frame.exposed.Earlier", "Frame.State.State.Cuts",
+	"Frame.State.State.Slow", "Frame.shown.Made.texts"}
 
 // notForked are fields that a fork does not take over: it knows no symmetry.
 var notForked = []string{"Frame.origins.step", "Frame.origins.last", "Frame.origins.flight"}
@@ -54,7 +55,8 @@ func full(t *testing.T) (f Frame) {
 func TestForksShareNothing(t *testing.T) {
 	for _, used := range []bool{false, true} {
 		p := &Path{space: &Space{System: world.NewSystem(world.Rules{}, nil)}, n: 3}
-		f := &Path{space: p.space, observers: []observer{exposing{p.space}, telling{p.space}, showing{p.space}, writing{p.space}}}
+		f := &Path{space: p.space,
+			observers: []observer{exposing{p.space}, telling{p.space}, showing{p.space}, writing{p.space}}}
 		for range p.n {
 			p.frames = append(p.frames, full(t))
 			if used {
@@ -64,7 +66,9 @@ func TestForksShareNothing(t *testing.T) {
 		p.ForkInto(f, p.n-1)
 		for i := range p.frames {
 			memory := map[string]uintptr{}
-			fields("Frame", reflect.ValueOf(&p.frames[i]).Elem(), func(name string, v reflect.Value) { memory[name] = v.Pointer() })
+			fields("Frame", reflect.ValueOf(&p.frames[i]).Elem(), func(name string, v reflect.Value) {
+				memory[name] = v.Pointer()
+			})
 			fields("Frame", reflect.ValueOf(&f.frames[i]).Elem(), func(name string, v reflect.Value) {
 				switch {
 				case slices.Contains(unchanging, name) || slices.Contains(notForked, name):

@@ -160,7 +160,8 @@ func (b Bound) Reached(n int) bool { return b > 0 && n >= int(b)-1 }
 // NewPath returns the path without steps. With Bounds.From it is Approaching, and
 // whoever made it pushes natural steps until it no longer is.
 func NewPath(p *Space, b Bounds) (*Path, error) {
-	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, observers: p.observers(), approaching: b.From != nil || b.FromLive}
+	path := &Path{space: p, bounds: b, frames: make([]Frame, 1), n: 1, observers: p.observers(),
+		approaching: b.From != nil || b.FromLive}
 	for k := range b.Kinds {
 		if b.Kinds[k] > 0 {
 			path.counted = append(path.counted, ariadne.ActionKind(k))

@@ -167,8 +167,10 @@ func MayDependOnTime(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplay
 func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
 	n := &s.Nodes[e.Node]
 	first := max(t.Input.At, n.Clock)
-	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: min(first.Add(window), n.Timer()-turnMargin),
-		spreads: true, mayAgain: true, exact: p.Sample == nil, seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
+	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first,
+		last:    min(first.Add(window), n.Timer()-turnMargin),
+		spreads: true, mayAgain: true, exact: p.Sample == nil,
+		seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
 	return f
 }
 
@@ -284,7 +286,8 @@ func (f *finder) outcomeAt(at ariadne.Time) []part {
 func (f *finder) comeAgain(t *memo.Transition) {
 	in := f.in
 	in.At = f.last + turnExact
-	if f.cut = f.cut || t.Effect.Done || in.At < t.Effect.Clock || in.At >= t.Effect.Deadline || !MayDependOnTime(&t.Output); f.cut {
+	if f.cut = f.cut || t.Effect.Done || in.At < t.Effect.Clock || in.At >= t.Effect.Deadline ||
+		!MayDependOnTime(&t.Output); f.cut {
 		return
 	}
 	f.tries++

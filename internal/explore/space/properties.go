@@ -60,7 +60,8 @@ func (p exposing) beginPath(f *Frame) {
 }
 
 func (p exposing) followStep(_ *Path, from, to *Frame) {
-	to.Exposed, to.Past, to.Earlier, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past, from.Earlier, false, from.Waits
+	to.Exposed, to.Past, to.Earlier, to.Broken, to.Waits = append(to.Exposed[:0], from.Exposed...), from.Past,
+		from.Earlier, false, from.Waits
 	if to.Exposes = p.Exposes(to.By); !to.Exposes {
 		return
 	}

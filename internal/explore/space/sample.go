@@ -110,7 +110,8 @@ func keyOf(s *State, e *world.Event) hash.Hash {
 // numbers left out. What is no text reads like others of about its length.
 func kindOf(e *world.Event) hash.Hash {
 	data := e.Packet.Data[:min(len(e.Packet.Data), kindBytes)]
-	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))), uint64(e.Packet.Flags)).Plus(hash.OfText(e.Packet.Flow.Proto.String()))
+	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))),
+		uint64(e.Packet.Flags)).Plus(hash.OfText(e.Packet.Flow.Proto.String()))
 	for _, b := range data {
 		if b >= 0x7f || b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != 0 {
 			return h

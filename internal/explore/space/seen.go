@@ -19,9 +19,10 @@ func (s Seen) Messages() (all []expose.Message) {
 		if f.Flow.Proto == ariadne.Expiry { // the network's own
 			continue
 		}
-		all = append(all, expose.Message{Message: &f.Message, Arrival: f.Arrival, Delayed: f.Delayed, Name: func() string {
-			return s.System.Names().Action(world.ArrivalOf(&f.Message))
-		}})
+		all = append(all,
+			expose.Message{Message: &f.Message, Arrival: f.Arrival, Delayed: f.Delayed, Name: func() string {
+				return s.System.Names().Action(world.ArrivalOf(&f.Message))
+			}})
 	}
 	return all
 }

@@ -157,8 +157,10 @@ func cutTransition(t *memo.Transition, what string) *memo.Transition {
 //go:noinline
 func (p *Space) transitionWithoutInput(s *State, e *world.Event, in world.Input) *memo.Transition {
 	l, n := s.Locals[e.Node], &s.Nodes[e.Node]
-	out := ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
-	return &memo.Transition{From: l, To: l, Input: in, Effect: n.EffectWithoutInput(), Output: out, Action: p.System.Names().Action(e.Action())}
+	out := ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended,
+		Spared: n.Spared, Calm: n.Calm}}
+	return &memo.Transition{From: l, To: l, Input: in, Effect: n.EffectWithoutInput(), Output: out,
+		Action: p.System.Names().Action(e.Action())}
 }
 
 // Variations appends to events those that event e of s can be varied to within the budgets, by what

@@ -23,7 +23,8 @@ type failer interface {
 }
 
 // newSpace returns the space of programs, and nodes for a world of the same.
-func newSpace(t failer, r world.Rules, starts []int, limits memo.Limits, o memo.Options, programs func() []worldtest.Program) (*space.Space, *memo.Executor) {
+func newSpace(t failer, r world.Rules, starts []int, limits memo.Limits, o memo.Options,
+	programs func() []worldtest.Program) (*space.Space, *memo.Executor) {
 	t.Helper()
 	y := world.NewSystem(r, nodes(starts, programs))
 	m, err := memo.Open(y, o)
@@ -92,7 +93,8 @@ func compare(t *rapid.T, path *space.Path, w *worldtest.World) {
 	for i := 0; ; i++ {
 		f := path.Frame(i)
 		s := w.State()
-		if f.State.Digest() != s.Digest() || f.State.Hash() != s.Hash() || f.State.Now != s.Now || f.State.Steps != s.Steps {
+		if f.State.Digest() != s.Digest() || f.State.Hash() != s.Hash() || f.State.Now != s.Now ||
+			f.State.Steps != s.Steps {
 			t.Fatalf("after %d steps:\n%+v\n%+v", i, f.State.State, s)
 		}
 		enabled := w.Enabled()
@@ -111,7 +113,8 @@ func compare(t *rapid.T, path *space.Path, w *worldtest.World) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := path.Step(i + 1); got.Name != want.Name || got.At != want.At || got.Output.Digest != want.Output.Digest {
+		if got := path.Step(i + 1); got.Name != want.Name || got.At != want.At ||
+			got.Output.Digest != want.Output.Digest {
 			t.Fatalf("%+v, %+v", got, want)
 		}
 	}
@@ -120,7 +123,8 @@ func compare(t *rapid.T, path *space.Path, w *worldtest.World) {
 // TestHashesStandForDigests: two states have the same hash when they have the same
 // digest, and only then.
 func TestHashesStandForDigests(t *testing.T) {
-	p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 1}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
+	p, x := newSpace(t, world.Rules{Latency: time.Millisecond, Delays: 1}, nil, memo.Limits{Checkpoints: 50},
+		memo.Options{}, worldtest.LostUpdate)
 	defer x.Close()
 	path, err := space.NewPath(p, space.Bounds{})
 	if err != nil {
@@ -174,14 +178,15 @@ func TestBounds(t *testing.T) {
 			}
 			return n == 2
 		}},
-		{"kinds", space.Bounds{Kinds: [world.MaxKinds]space.Bound{ariadne.ActFire: space.AtMost(0)}}, func(p *space.Path) bool {
-			for i := range p.Len() {
-				if p.Event(i+1).Kind == ariadne.ActFire {
-					return false
+		{"kinds", space.Bounds{Kinds: [world.MaxKinds]space.Bound{ariadne.ActFire: space.AtMost(0)}},
+			func(p *space.Path) bool {
+				for i := range p.Len() {
+					if p.Event(i+1).Kind == ariadne.ActFire {
+						return false
+					}
 				}
-			}
-			return true
-		}},
+				return true
+			}},
 		{"timers", space.Bounds{Timers: space.AtMost(1)}, func(p *space.Path) bool {
 			n, natural := 0, 0
 			for i := range p.Len() {
@@ -197,9 +202,11 @@ func TestBounds(t *testing.T) {
 		}},
 	} {
 		chaos := func() []worldtest.Program {
-			return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
+			return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3},
+				&worldtest.Chaos{Nodes: 3}}
 		}
-		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 9}, nil, memo.Limits{}, memo.Options{}, chaos)
+		p, x := newSpace(t, world.Rules{Latency: time.Millisecond, ClockError: time.Millisecond, Delays: 9}, nil,
+			memo.Limits{}, memo.Options{}, chaos)
 		defer x.Close()
 		path, err := space.NewPath(p, c.bounds)
 		if err != nil {
@@ -249,7 +256,9 @@ func TestFrom(t *testing.T) {
 	p, x := newSpace(t, rules, nil, memo.Limits{}, memo.Options{}, worldtest.TwoPhaseCommit)
 	defer x.Close()
 	const from, depth = 6, 4
-	path, err := space.NewPath(p, space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth, Deviations: space.AtMost(1)})
+	path, err := space.NewPath(p,
+		space.Bounds{From: func(s ariadne.Step) bool { return s.Index == from }, Depth: depth,
+			Deviations: space.AtMost(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +280,8 @@ func TestFrom(t *testing.T) {
 		push(0)
 	}
 	if path.Len() != 0 || path.Steps() != from || len(path.Last().Enabled) < 2 || path.Frame(0) != path.Last() {
-		t.Fatalf("the path begins with %d steps and %d events, after %d", path.Len(), len(path.Last().Enabled), path.Steps())
+		t.Fatalf("the path begins with %d steps and %d events, after %d", path.Len(), len(path.Last().Enabled),
+			path.Steps())
 	}
 	first := path.Hash(path.Last())
 	push(1)
@@ -281,7 +291,8 @@ func TestFrom(t *testing.T) {
 		}
 		push(0)
 	}
-	if path.Len() != depth || path.Steps() != from+depth || path.Event(1).Action() != path.Step(from+1).Action || path.Transition(from).Output.Digest != path.Step(from).Output.Digest {
+	if path.Len() != depth || path.Steps() != from+depth || path.Event(1).Action() != path.Step(from+1).Action ||
+		path.Transition(from).Output.Digest != path.Step(from).Output.Digest {
 		t.Fatalf("%d steps, %d in all", path.Len(), path.Steps())
 	}
 	path.Cut(0)
@@ -293,7 +304,8 @@ func TestFrom(t *testing.T) {
 // BenchmarkRemembered is a depth-first search of a small system of which every
 // transition is known: copy, enabled events, look-up, hash and visited set.
 func BenchmarkRemembered(b *testing.B) {
-	p, x := newSpace(b, world.Rules{Latency: time.Millisecond, Delays: 2}, nil, memo.Limits{Checkpoints: 50}, memo.Options{}, worldtest.LostUpdate)
+	p, x := newSpace(b, world.Rules{Latency: time.Millisecond, Delays: 2}, nil, memo.Limits{Checkpoints: 50},
+		memo.Options{}, worldtest.LostUpdate)
 	defer x.Close()
 	path, err := space.NewPath(p, space.Bounds{})
 	if err != nil {

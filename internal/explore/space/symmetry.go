@@ -169,7 +169,8 @@ func (y *Symmetry) compareStep(p *Path, n int) {
 			least, now = h, g
 		}
 	}
-	s := look{hash: now, node: f.By.From.Node, messages: len(f.By.Effect.Packets), done: f.By.Effect.Done, timer: f.By.Effect.Deadline != ariadne.Never}
+	s := look{hash: now, node: f.By.From.Node, messages: len(f.By.Effect.Packets), done: f.By.Effect.Done,
+		timer: f.By.Effect.Deadline != ariadne.Never}
 	for _, q := range f.By.Effect.Packets {
 		s.bytes += len(q.Data)
 	}
@@ -234,7 +235,8 @@ func (y *Symmetry) updateFlying(p *Path, n int) {
 	k := 0
 	for i := range to.State.Flight {
 		f := &to.State.Flight[i]
-		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet && !isRestOf(&from.State.Flight[k], f) {
+		for k < len(from.State.Flight) && from.State.Flight[k].Packet != f.Packet &&
+			!isRestOf(&from.State.Flight[k], f) {
 			k++
 		}
 		if k == len(from.State.Flight) {
@@ -357,7 +359,9 @@ func (y *Symmetry) hashClass(p *Path) hash.Hash {
 			if g.Delayed {
 				late = 1
 			}
-			add(y.hashMessage(p, &f.origins.flight[i], way).Plus(d.HashUntil(g.Arrival)).Plus(d.HashLatest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late, 1)))
+			add(y.hashMessage(p, &f.origins.flight[i],
+				way).Plus(d.HashUntil(g.Arrival)).Plus(d.HashLatest(p.System(), g)).Plus(hash.Of(uint64(to[g.To]), late,
+				1)))
 		}
 		if way == 0 || sum.Less(least) {
 			least = sum

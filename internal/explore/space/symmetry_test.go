@@ -38,7 +38,8 @@ func TestClassHoldsEveryField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := space.New(y, m, memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 5}))
+	s := space.New(y, m,
+		memo.NewExecutor(m, (&memotest.Instances{Programs: programs}).Boot(), memo.Limits{Checkpoints: 5}))
 	s.Symmetry = space.NewSymmetry(3, [][]ariadne.NodeID{{1, 2}})
 	p, err := space.NewPath(s, space.Bounds{})
 	if err != nil {
@@ -62,10 +63,12 @@ func TestClassHoldsEveryField(t *testing.T) {
 	class := p.HashClass()
 	// Later than all deadlines; other values of other types.
 	values := map[reflect.Type]any{
-		reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50e6), reflect.TypeFor[ariadne.Down](): ariadne.Paused,
-		reflect.TypeFor[world.Said](): world.Said(2), reflect.TypeFor[world.Faults](): worldtest.Faults("crash", 1),
-		reflect.TypeFor[*world.Varied]():    world.VariedBy("disk:2@0/disk#1"),
-		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).WithLateness(1)}},
+		reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50e6),
+		reflect.TypeFor[ariadne.Down](): ariadne.Paused,
+		reflect.TypeFor[world.Said]():   world.Said(2), reflect.TypeFor[world.Faults](): worldtest.Faults("crash", 1),
+		reflect.TypeFor[*world.Varied](): world.VariedBy("disk:2@0/disk#1"),
+		reflect.TypeFor[[]world.Standing](): []world.Standing{{Partition: world.NewPartition("n1|n2",
+			[]ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1).WithLateness(1)}},
 	}
 	for _, in := range []any{state, &state.Nodes[0], &state.Flight[0]} {
 		of := reflect.TypeOf(in).Elem()

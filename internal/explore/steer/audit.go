@@ -46,7 +46,8 @@ func (r *Rules) auditIndependent(a, b *memo.Transition) {
 	r.Audited++
 	if !slices.Equal(shown[0], shown[1]) {
 		r.fail(r.script.independent, "says that these steps are independent, but in the other order node %s does something else:\n  %s\n  %s\nin this order: %s\nin the other one: %s",
-			r.names.Node(a.From.Node), r.given(a).name(), r.given(b).name(), besides(shown[0], shown[1]), besides(shown[1], shown[0]))
+			r.names.Node(a.From.Node), r.given(a).name(), r.given(b).name(), besides(shown[0], shown[1]),
+			besides(shown[1], shown[0]))
 	}
 }
 
@@ -78,7 +79,8 @@ func (r *Rules) both(l *memo.Local, order [2]world.Input) ([]string, error) {
 			return nil, err
 		}
 		for _, m := range t.Effect.Packets {
-			lines = append(lines, fmt.Sprintf("sends to %s %s #%d %s %q", r.names.Node(m.To), m.Flow.Proto, m.Seq, m.Flags, m.Data))
+			lines = append(lines,
+				fmt.Sprintf("sends to %s %s #%d %s %q", r.names.Node(m.To), m.Flow.Proto, m.Seq, m.Flags, m.Data))
 		}
 		for g := range t.Output.Lines() {
 			lines = append(lines, fmt.Sprintf("writes %q", g.Text))

@@ -58,5 +58,7 @@ func (a *action) changes(name string) []expose.Change {
 	if a.by == nil {
 		return nil
 	}
-	return slices.DeleteFunc(a.r.Sources.Changes(a.by.From.Node, &a.by.Output), func(c expose.Change) bool { return c.Name != name })
+	return slices.DeleteFunc(a.r.Sources.Changes(a.by.From.Node, &a.by.Output), func(c expose.Change) bool {
+		return c.Name != name
+	})
 }

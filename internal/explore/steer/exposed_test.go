@@ -45,7 +45,8 @@ func (a asker) Start(c *worldtest.Ctx) {
 
 var voted = expose.Sources{
 	{Name: "role", Line: regexp.MustCompile(`^role (?P<kind>\w+)$`)},
-	{Name: "knows", Line: regexp.MustCompile(`^knows (?P<what>\w)=(\d)$`), Key: []int{1}, Until: regexp.MustCompile(`^forgets (?P<what>\w)$`), UntilKey: []int{1}},
+	{Name: "knows", Line: regexp.MustCompile(`^knows (?P<what>\w)=(\d)$`), Key: []int{1},
+		Until: regexp.MustCompile(`^forgets (?P<what>\w)$`), UntilKey: []int{1}},
 	{Name: "gone", Line: regexp.MustCompile(`never`), Until: regexp.MustCompile(`^done$`)},
 }
 
@@ -80,7 +81,8 @@ def explore(path, state, enabled):
 		`1 [] [] [] []`, `start [] [] [] ["gone", "knows", "role"]`, `[[]]`,
 		`2 [("n1", "follower")] [("x", "1", "x")] [] []`, `start ["follower"] [] [] ["gone", "knows", "role"]`, `[[]]`,
 		`3 [("n1", "follower")] [("x", "1", "x")] [] []`, `deliver [] [] [None] ["gone", "knows", "role"]`, `[[]]`,
-		`4 [("n1", "leader")] [("y", "2", "y")] [] []`, `deliver ["leader"] ["x"] [None] ["gone", "knows", "role"]`, `[[]]`,
+		`4 [("n1", "leader")] [("y", "2", "y")] [] []`, `deliver ["leader"] ["x"] [None] ["gone", "knows", "role"]`,
+		`[[]]`,
 		`5 [] [] [] []`, `crash [] [] [] ["gone", "knows", "role"]`,
 	}
 	if !slices.Equal(lines[:min(len(lines), len(want))], want) {
@@ -94,7 +96,9 @@ func TestUnknownExposed(t *testing.T) {
 def same(state):
     return str(state.exposed.rule)
 `)
-	x, r := newSearch(t, s, &strategy.BreadthFirst{}, func() []worldtest.Program { return []worldtest.Program{&voter{}} })
+	x, r := newSearch(t, s, &strategy.BreadthFirst{}, func() []worldtest.Program {
+		return []worldtest.Program{&voter{}}
+	})
 	x.Space.Tells, r.Sources = voted, voted
 	_, _ = x.Run()
 	if err := r.Err(); err == nil || !strings.Contains(err.Error(), "rules.star:3:29: exposed has no .rule field or method (did you mean .role?)") {
@@ -113,7 +117,8 @@ def independent(a, b):
     return not a.exposed.role and not b.exposed.role
 `)
 	programs := func() []worldtest.Program {
-		return []worldtest.Program{&voter{}, asker{texts: []string{"a"}}, asker{texts: []string{"b"}}, asker{texts: []string{"c"}}}
+		return []worldtest.Program{&voter{}, asker{texts: []string{"a"}}, asker{texts: []string{"b"}},
+			asker{texts: []string{"c"}}}
 	}
 	x, r := newSearch(t, s, &strategy.BreadthFirst{}, programs)
 	x.Space.Tells, r.Sources = voted, voted
@@ -164,7 +169,9 @@ def explore(path, state, enabled):
 		"HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\nnone",
 		"",
 	}
-	x, r := newSearch(t, s, &strategy.Scripted{}, func() []worldtest.Program { return []worldtest.Program{&voter{}, asker{texts: texts}} })
+	x, r := newSearch(t, s, &strategy.Scripted{}, func() []worldtest.Program {
+		return []worldtest.Program{&voter{}, asker{texts: texts}}
+	})
 	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
 		t.Fatal(how, err, r.Err())
 	}

@@ -76,9 +76,13 @@ func load(path string, src any) (*Script, error) {
 		fn, ok := v.(*starlark.Function)
 		switch {
 		case !ok:
-			return nil, &script.Error{Pos: path, Text: fmt.Sprintf("%s is not a function: it must have the form %s", f.name, f.form)}
+			return nil,
+				&script.Error{Pos: path,
+					Text: fmt.Sprintf("%s is not a function: it must have the form %s", f.name, f.form)}
 		case fn.NumParams() != f.params || fn.HasVarargs() || fn.HasKwargs() || fn.NumKwonlyParams() > 0:
-			return nil, &script.Error{Pos: fn.Position().String(), Text: fmt.Sprintf("%s must have the form %s", f.name, f.form)}
+			return nil,
+				&script.Error{Pos: fn.Position().String(),
+					Text: fmt.Sprintf("%s must have the form %s", f.name, f.form)}
 		}
 		*f.at, found = fn, true
 	}
@@ -129,7 +133,9 @@ func (s *Script) Rules(y *world.System, workers int) []*Rules {
 	o := &offers{known: map[hash.Hash]hash.Hash{}}
 	var all []*Rules
 	for range workers {
-		all = append(all, &Rules{script: s, names: y.Names(), thread: script.NewThread(s.Name, s.print), known: map[[2]hash.Hash]bool{}, offers: o})
+		all = append(all,
+			&Rules{script: s, names: y.Names(), thread: script.NewThread(s.Name, s.print),
+				known: map[[2]hash.Hash]bool{}, offers: o})
 	}
 	return all
 }

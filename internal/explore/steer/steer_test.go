@@ -35,11 +35,13 @@ func mustLoad(t *testing.T, src string) *Script {
 }
 
 // newSearch returns a search of programs with rules and without checks.
-func newSearch(t *testing.T, s *Script, e strategy.Explorer, programs func() []worldtest.Program) (*search.Exploration, *Rules) {
+func newSearch(t *testing.T, s *Script, e strategy.Explorer, programs func() []worldtest.Program) (*search.Exploration,
+	*Rules) {
 	return newSearchUnder(t, world.Rules{Latency: time.Millisecond, Delays: 1}, s, e, programs)
 }
 
-func newSearchUnder(t *testing.T, rules world.Rules, s *Script, e strategy.Explorer, programs func() []worldtest.Program) (*search.Exploration, *Rules) {
+func newSearchUnder(t *testing.T, rules world.Rules, s *Script, e strategy.Explorer,
+	programs func() []worldtest.Program) (*search.Exploration, *Rules) {
 	t.Helper()
 	y := world.NewSystem(rules, worldtest.Nodes(programs()...))
 	m, err := memo.Open(y, memo.Options{})
@@ -53,7 +55,8 @@ func newSearchUnder(t *testing.T, rules world.Rules, s *Script, e strategy.Explo
 	if s.HasIndependent() {
 		p.Independent = r.Independent
 	}
-	q := &search.Exploration{Space: p, Explorer: e, Checks: func() []property.Check { return nil }, Stopped: func() bool { return r.Err() != nil }}
+	q := &search.Exploration{Space: p, Explorer: e, Checks: func() []property.Check { return nil },
+		Stopped: func() bool { return r.Err() != nil }}
 	if s.HasSame() {
 		q.Classes = append(q.Classes, r.Class)
 	}
@@ -123,7 +126,9 @@ def explore(path, state, enabled):
 	rules := world.Rules{Grid: 1e9}
 	rules.Faults[world.Crash] = 2
 	rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, 0)}
-	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program { return []worldtest.Program{talks{}} })
+	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program {
+		return []worldtest.Program{talks{}}
+	})
 	if how, err := x.Run(); err != nil || r.Err() != nil || how != search.SearchDone {
 		t.Fatal(how, err, r.Err())
 	}
@@ -149,7 +154,8 @@ def explore(path, state, enabled):
 	rules := world.Rules{Latency: time.Millisecond, Grid: 1e9}
 	rules.Faults[world.Crash], rules.Faults[world.Cut] = 1, 1
 	rules.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0}, time.Hour)}
-	rules.Partitions = []*world.Partition{world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, time.Second)}
+	rules.Partitions = []*world.Partition{world.NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false,
+		time.Second)}
 	x, r := newSearchUnder(t, rules, s, &strategy.Scripted{}, func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Pong{}, worldtest.Pong{}}
 	})
@@ -352,7 +358,8 @@ func TestExplore(t *testing.T) {
 	}
 	const head = "def explore(path, state, enabled):\n    return "
 	all, _ := states(&strategy.DepthFirst{}, head+"[]")
-	for _, rule := range []string{"enabled", "[a.index for a in enabled]", "[(a, -len(path)) for a in enabled]", "[(a, a.index * 0.5) for a in reversed(enabled)]"} {
+	for _, rule := range []string{"enabled", "[a.index for a in enabled]", "[(a, -len(path)) for a in enabled]",
+		"[(a, a.index * 0.5) for a in reversed(enabled)]"} {
 		if n, missed := states(&strategy.Scripted{}, head+rule); n != all || missed != "" {
 			t.Errorf("%s: %d states of %d, %s", rule, n, all, missed)
 		}
@@ -361,7 +368,8 @@ func TestExplore(t *testing.T) {
 	if n >= all || missed != "explore() left out 3 actions" {
 		t.Errorf("%d states of %d, %s", n, all, missed)
 	}
-	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all || missed != "the memory for paths still to be tried was full" {
+	if n, missed := states(&strategy.Scripted{Bytes: 10 * 64}, head+"enabled"); n >= all ||
+		missed != "the memory for paths still to be tried was full" {
 		t.Errorf("with little memory: %d states of %d, %s", n, all, missed)
 	}
 	first := ""
@@ -413,11 +421,13 @@ func TestWorkersShareAScript(t *testing.T) {
 	var workers sync.WaitGroup
 	rules := s.Rules(first.Space.System, 5)
 	for i, e := range (&strategy.Scripted{}).Divide(5) {
-		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: counting(4, false)}).Boot(), memo.Limits{Checkpoints: 20}))
+		nodes := pool.Worker(memo.NewExecutor(m, (&memotest.Instances{Programs: counting(4, false)}).Boot(),
+			memo.Limits{Checkpoints: 20}))
 		workers.Go(func() {
 			r := rules[i]
 			e.(*strategy.Scripted).Ask = r.Explore
-			x := &search.Exploration{Space: space.New(first.Space.System, m, nodes), Explorer: e, Checks: first.Checks, Seen: seen}
+			x := &search.Exploration{Space: space.New(first.Space.System, m, nodes), Explorer: e, Checks: first.Checks,
+				Seen: seen}
 			how, err := x.Run()
 			if err := errors.Join(err, r.Err(), nodes.Close()); err != nil || how != search.SearchExhausted {
 				t.Error(how, err)
@@ -479,11 +489,13 @@ func TestIndependent(t *testing.T) {
 		want int
 	}{{"def independent(a, b):\n    return False\n", 24}, {allApart, 1},
 		{"def independent(a, b):\n    return \"word0\" in (a.text, b.text)\n", 6}} {
-		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{}, "DPOR": &strategy.DPOR{}} {
+		for name, e := range map[string]strategy.Explorer{"sleep sets": &strategy.SleepSets{},
+			"DPOR": &strategy.DPOR{}} {
 			x, r := newSearch(t, mustLoad(t, c.src), e, counting(4, false))
 			how, err := x.Run()
 			if err != nil || r.Err() != nil || x.Coverage.Paths != c.want || how != search.SearchExhausted {
-				t.Errorf("%s with %s: %s after %d paths, want %d, %v, %v", name, c.src, how, x.Coverage.Paths, c.want, err, r.Err())
+				t.Errorf("%s with %s: %s after %d paths, want %d, %v, %v", name, c.src, how, x.Coverage.Paths, c.want,
+					err, r.Err())
 			}
 		}
 	}
@@ -501,7 +513,8 @@ func TestAuditIndependent(t *testing.T) {
 			t.Errorf("%v, %d audited", err, r.Audited)
 		}
 		if want := "rules.star:2:1: independent() says that these steps are independent, but in the other order node n1 does something else:\n" +
-			"  deliver n"; ordered && (err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "word1 word0")) {
+			"  deliver n"; ordered &&
+			(err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "word1 word0")) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
@@ -516,7 +529,8 @@ def same(state):
         return None
     return (state.steps, len(state.messages))
 `
-	plain, r := newSearch(t, mustLoad(t, "def same(state):\n    return None\n"), &strategy.DepthFirst{}, counting(3, false))
+	plain, r := newSearch(t, mustLoad(t, "def same(state):\n    return None\n"), &strategy.DepthFirst{},
+		counting(3, false))
 	if _, err := plain.Run(); err != nil || r.Err() != nil || plain.Coverage.Merged != 0 {
 		t.Fatal(err, r.Err(), plain.Coverage)
 	}

@@ -66,10 +66,18 @@ var actionAttrs = script.Attributes[*action]{
 	"variation": func(a *action) starlark.Value { return starlark.String(a.did.Vary) },
 	"time":      func(a *action) starlark.Value { return script.Seconds(a.at) },
 	"sender":    ofPacket(starlark.None, func(a *action, p *world.Packet) starlark.Value { return a.r.node(p.From) }),
-	"text":      ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value { return starlark.String(p.Data) }),
-	"size":      ofPacket(starlark.MakeInt(0), func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(len(p.Data)) }),
-	"port":      ofPacket(starlark.None, func(_ *action, p *world.Packet) starlark.Value { return starlark.MakeInt(int(p.Flow.Dst.Port())) }),
-	"flags":     ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value { return starlark.String(p.Flags.String()) }),
+	"text": ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value {
+		return starlark.String(p.Data)
+	}),
+	"size": ofPacket(starlark.MakeInt(0), func(_ *action, p *world.Packet) starlark.Value {
+		return starlark.MakeInt(len(p.Data))
+	}),
+	"port": ofPacket(starlark.None, func(_ *action, p *world.Packet) starlark.Value {
+		return starlark.MakeInt(int(p.Flow.Dst.Port()))
+	}),
+	"flags": ofPacket(starlark.String(""), func(_ *action, p *world.Packet) starlark.Value {
+		return starlark.String(p.Flags.String())
+	}),
 	"exposed": func(a *action) starlark.Value {
 		return &exposures{r: a.r, of: func(name string) (all []starlark.Value) {
 			for _, c := range a.changes(name) {
@@ -107,9 +115,10 @@ var actionAttrs = script.Attributes[*action]{
 		packets := a.by.Effect.Packets
 		return &script.Sequence{N: len(packets), At: func(i int) starlark.Value {
 			m := &packets[i].Message
-			return &script.Message{Node: a.r.names.Node, Message: expose.Message{Message: m, Arrival: ariadne.Never, Name: func() string {
-				return a.r.names.Action(world.ArrivalOf(m))
-			}}}
+			return &script.Message{Node: a.r.names.Node,
+				Message: expose.Message{Message: m, Arrival: ariadne.Never, Name: func() string {
+					return a.r.names.Action(world.ArrivalOf(m))
+				}}}
 		}}
 	},
 }
@@ -144,21 +153,25 @@ var stateAttrs = script.Attributes[*state]{
 	"delays":     func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().State.Delays) },
 	"deviations": func(s *state) starlark.Value { return starlark.MakeInt(s.p.Last().Deviations) },
 	"nodes": func(s *state) starlark.Value {
-		return &script.Sequence{N: len(s.p.Last().State.Nodes), At: func(i int) starlark.Value { return &nodeValue{s: s, id: ariadne.NodeID(i)} }}
+		return &script.Sequence{N: len(s.p.Last().State.Nodes), At: func(i int) starlark.Value {
+			return &nodeValue{s: s, id: ariadne.NodeID(i)}
+		}}
 	},
 	"node": func(s *state) starlark.Value {
-		return starlark.NewBuiltin("node", func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-			var name string
-			if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &name); err != nil {
-				return nil, err
-			}
-			for i := range s.p.Last().State.Nodes {
-				if s.r.names.Node(ariadne.NodeID(i)) == name {
-					return &nodeValue{s: s, id: ariadne.NodeID(i)}, nil
+		return starlark.NewBuiltin("node",
+			func(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+				error) {
+				var name string
+				if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &name); err != nil {
+					return nil, err
 				}
-			}
-			return nil, fmt.Errorf("node: there is no node %q", name)
-		})
+				for i := range s.p.Last().State.Nodes {
+					if s.r.names.Node(ariadne.NodeID(i)) == name {
+						return &nodeValue{s: s, id: ariadne.NodeID(i)}, nil
+					}
+				}
+				return nil, fmt.Errorf("node: there is no node %q", name)
+			})
 	},
 	"exposed": func(s *state) starlark.Value {
 		return &exposures{r: s.r, sets: s.p.Last().Told, of: func(name string) (all []starlark.Value) {
@@ -170,7 +183,9 @@ var stateAttrs = script.Attributes[*state]{
 	},
 	"messages": func(s *state) starlark.Value {
 		all := space.Seen{State: &s.p.Last().State.State, System: s.p.System()}.Messages()
-		return &script.Sequence{N: len(all), At: func(i int) starlark.Value { return &script.Message{Message: all[i], Node: s.r.names.Node} }}
+		return &script.Sequence{N: len(all), At: func(i int) starlark.Value {
+			return &script.Message{Message: all[i], Node: s.r.names.Node}
+		}}
 	},
 }
 

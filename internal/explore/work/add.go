@@ -61,7 +61,8 @@ func (r *Result) Add(o *Result) {
 
 // Add adds executions.
 func (c *Counts) Add(o *Counts) {
-	c.Executions, c.Steps, c.Calls, c.Messages, c.Virtual = c.Executions+o.Executions, c.Steps+o.Steps, c.Calls+o.Calls, c.Messages+o.Messages, c.Virtual+o.Virtual
+	c.Executions, c.Steps, c.Calls, c.Messages, c.Virtual = c.Executions+o.Executions, c.Steps+o.Steps, c.Calls+o.Calls,
+		c.Messages+o.Messages, c.Virtual+o.Virtual
 	for end, n := range o.Ends {
 		if n == 0 {
 			continue
@@ -85,7 +86,8 @@ func join(all, more []ariadne.NodeID) []ariadne.NodeID {
 
 // Add adds what another worker did.
 func (c *Cover) Add(o *Cover) {
-	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given = c.Bounded+o.Bounded, c.Cycles+o.Cycles, c.CutOff+o.CutOff, c.Known+o.Known, c.Given+o.Given
+	c.Bounded, c.Cycles, c.CutOff, c.Known, c.Given = c.Bounded+o.Bounded, c.Cycles+o.Cycles, c.CutOff+o.CutOff,
+		c.Known+o.Known, c.Given+o.Given
 	c.Merged, c.RulesAudited = c.Merged+o.Merged, c.RulesAudited+o.RulesAudited
 	c.Assertions.Merge(o.Assertions)
 	c.Probing.Add(o.Probing)
@@ -112,7 +114,9 @@ func (c *Cover) Clone() (d Cover) {
 }
 
 func (c *Cover) try(f *Faults) {
-	i, ok := slices.BinarySearchFunc(c.Tried, f.Kind, func(o Faults, kind string) int { return cmp.Compare(o.Kind, kind) })
+	i, ok := slices.BinarySearchFunc(c.Tried, f.Kind, func(o Faults, kind string) int {
+		return cmp.Compare(o.Kind, kind)
+	})
 	if !ok {
 		c.Tried = slices.Insert(c.Tried, i, Faults{Kind: f.Kind})
 	}
@@ -122,7 +126,9 @@ func (c *Cover) try(f *Faults) {
 func (f *Faults) add(o *Faults) {
 	f.Faults.Add(o.Faults)
 	for _, s := range o.By {
-		i, ok := slices.BinarySearchFunc(f.By, s.Node, func(o Struck, id ariadne.NodeID) int { return cmp.Compare(o.Node, id) })
+		i, ok := slices.BinarySearchFunc(f.By, s.Node, func(o Struck, id ariadne.NodeID) int {
+			return cmp.Compare(o.Node, id)
+		})
 		if !ok {
 			f.By = slices.Insert(f.By, i, Struck{Node: s.Node})
 		}
@@ -138,7 +144,9 @@ func (f *Faults) add(o *Faults) {
 }
 
 func (c *Cover) bring(t strategy.Tally) {
-	i, ok := slices.BinarySearchFunc(c.Strategies, t.Name, func(o strategy.Tally, name string) int { return cmp.Compare(o.Name, name) })
+	i, ok := slices.BinarySearchFunc(c.Strategies, t.Name, func(o strategy.Tally, name string) int {
+		return cmp.Compare(o.Name, name)
+	})
 	if !ok {
 		c.Strategies = slices.Insert(c.Strategies, i, strategy.Tally{})
 	}
@@ -151,7 +159,8 @@ func (l *Liveness) Add(o *Liveness) {
 		l.Bound, l.Sampled = o.Bound, append([]int(nil), o.Sampled...)
 	}
 	l.States, l.Live, l.Quiet, l.Steps = l.States+o.States, l.Live+o.Live, l.Quiet+o.Quiet, l.Steps+o.Steps
-	l.Skipped, l.GivenUp, l.Undecided, l.Most = l.Skipped+o.Skipped, l.GivenUp+o.GivenUp, l.Undecided+o.Undecided, max(l.Most, o.Most)
+	l.Skipped, l.GivenUp, l.Undecided, l.Most = l.Skipped+o.Skipped, l.GivenUp+o.GivenUp, l.Undecided+o.Undecided,
+		max(l.Most, o.Most)
 }
 
 // addSpan adds indexes to those of which no two spans touch.
@@ -186,12 +195,15 @@ func (r *Result) find(f Finding) {
 func (f *Finding) compare(o *Finding) int {
 	v, w := &f.Violation, &o.Violation
 	return cmp.Or(cmp.Compare(uint(f.Execution), uint(o.Execution)), // none is the last
-		cmp.Compare(v.Step, w.Step), cmp.Compare(v.At, w.At), cmp.Compare(v.Kind, w.Kind), cmp.Compare(v.Node, w.Node), cmp.Compare(v.Message, w.Message))
+		cmp.Compare(v.Step, w.Step), cmp.Compare(v.At, w.At), cmp.Compare(v.Kind, w.Kind), cmp.Compare(v.Node, w.Node),
+		cmp.Compare(v.Message, w.Message))
 }
 
 // violate adds a violation, unless it is there.
 func (r *Result) violate(v Violation) {
-	i, ok := slices.BinarySearchFunc(r.Violations, v, func(a, b Violation) int { return cmp.Or(a.By.Compare(b.By), cmp.Compare(a.Item, b.Item)) })
+	i, ok := slices.BinarySearchFunc(r.Violations, v, func(a, b Violation) int {
+		return cmp.Or(a.By.Compare(b.By), cmp.Compare(a.Item, b.Item))
+	})
 	if !ok {
 		r.Violations = slices.Insert(r.Violations, i, v)
 	}

@@ -27,17 +27,20 @@ func TestResultEncoding(t *testing.T) {
 		if again, err := r.Encode(); err != nil || !bytes.Equal(again, data) {
 			t.Fatalf("%v: encoded again\n%s\nnot\n%s", err, again, data)
 		}
-		if other, err := sum(rapid.Permutation(all).Draw(t, "order")).Encode(); err != nil || !bytes.Equal(other, data) {
+		if other, err := sum(rapid.Permutation(all).Draw(t, "order")).Encode(); err != nil ||
+			!bytes.Equal(other, data) {
 			t.Fatalf("%v: in another order\n%s\nnot\n%s", err, other, data)
 		}
-		if !strings.Contains(string(data), `\ufffd`) && !strings.Contains(string(data), "\ufffd") && !reflect.DeepEqual(r, sum(all)) {
+		if !strings.Contains(string(data), `\ufffd`) && !strings.Contains(string(data), "\ufffd") &&
+			!reflect.DeepEqual(r, sum(all)) {
 			t.Fatalf("decoded\n%+v\nnot\n%+v", r, sum(all))
 		}
 	})
 }
 
 func TestResultsRefused(t *testing.T) {
-	good, err := (&work.Result{Source: work.Source{Worker: 1, Serial: 2}, Ended: []work.Span{{From: 1, To: 3}}}).Encode()
+	good, err := (&work.Result{Source: work.Source{Worker: 1, Serial: 2},
+		Ended: []work.Span{{From: 1, To: 3}}}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +56,8 @@ func TestResultsRefused(t *testing.T) {
 		{"}]", "}] ", "nobody has encoded"},
 		{"\n{", "\n{{", "damaged"},
 	} {
-		if _, err := work.DecodeResult(bytes.Replace(good, []byte(c.was), []byte(c.is), 1)); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := work.DecodeResult(bytes.Replace(good, []byte(c.was), []byte(c.is), 1)); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q for %q: %v, not %q", c.is, c.was, err, c.want)
 		}
 	}

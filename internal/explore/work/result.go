@@ -146,7 +146,8 @@ type Liveness struct {
 
 // Empty reports whether nothing was done.
 func (l *Liveness) Empty() bool {
-	return l.Bound == 0 && len(l.Sampled) == 0 && l.States == 0 && l.Live == 0 && l.Quiet == 0 && l.Steps == 0 && l.Most == 0 && l.Skipped == 0 && l.GivenUp == 0 && l.Undecided == 0
+	return l.Bound == 0 && len(l.Sampled) == 0 && l.States == 0 && l.Live == 0 && l.Quiet == 0 && l.Steps == 0 &&
+		l.Most == 0 && l.Skipped == 0 && l.GivenUp == 0 && l.Undecided == 0
 }
 
 // Span are the indexes from one on, up to another that is none of them.

@@ -73,7 +73,8 @@ func (w *Work) Without(ended []Span) (parts []Work) {
 }
 
 func (w *Work) compare(o *Work) int {
-	return cmp.Or(cmp.Compare(w.Unit, o.Unit), cmp.Compare(w.Executions.From, o.Executions.From), cmp.Compare(w.Executions.To, o.Executions.To), slices.Compare(w.Begins, o.Begins))
+	return cmp.Or(cmp.Compare(w.Unit, o.Unit), cmp.Compare(w.Executions.From, o.Executions.From),
+		cmp.Compare(w.Executions.To, o.Executions.To), slices.Compare(w.Begins, o.Begins))
 }
 
 // Encode is the encoding of a Work.

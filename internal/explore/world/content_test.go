@@ -24,10 +24,13 @@ func TestContentHoldsEveryField(t *testing.T) {
 		"NodeState.FallsAt":   "nothing happens before that",
 		"Flying.Head":         "follows from the order of messages",
 	}
-	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1), NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
-	y := NewSystem(Rules{Latency: time.Millisecond, Delays: 2, MaxDelay: 1, Partitions: []*Partition{parted, other}}, []Node{{Name: "n1"}, {Name: "n2"}})
+	parted, other := NewPartition("n1|n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, 1),
+		NewPartition("n1>n2", []ariadne.NodeID{0}, []ariadne.NodeID{1}, true, 1)
+	y := NewSystem(Rules{Latency: time.Millisecond, Delays: 2, MaxDelay: 1, Partitions: []*Partition{parted, other}},
+		[]Node{{Name: "n1"}, {Name: "n2"}})
 	packet := func(data string) *Packet {
-		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1, Data: []byte(data)})
+		return NewPacket(&ariadne.Message{From: 1, To: 0, Flow: ariadne.Flow{Proto: ariadne.UDP}, Seq: 1,
+			Data: []byte(data)})
 	}
 	state := func() *State {
 		s := y.FirstState()
@@ -44,7 +47,8 @@ func TestContentHoldsEveryField(t *testing.T) {
 	// types.
 	values := map[reflect.Type]any{
 		reflect.TypeFor[bool](): true, reflect.TypeFor[int](): 1, reflect.TypeFor[ariadne.Time](): ariadne.Time(50),
-		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2), reflect.TypeFor[Faults](): Faults{7: 1},
+		reflect.TypeFor[ariadne.Down](): ariadne.Paused, reflect.TypeFor[Said](): Said(2),
+		reflect.TypeFor[Faults]():     Faults{7: 1},
 		reflect.TypeFor[*Packet]():    packet("b"),
 		reflect.TypeFor[[]Standing](): []Standing{{other, 18, 22}},
 		reflect.TypeFor[*Varied]():    variedByFault(ariadne.Outage{Down: ariadne.PowerLost, For: 15e9}),
@@ -95,8 +99,10 @@ func TestInputsAreToldApart(t *testing.T) {
 	}
 	keys := map[hash.Hash]ariadne.NodeFault{same: nil}
 	for _, f := range []ariadne.NodeFault{
-		ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped}, ariadne.Outage{Down: ariadne.Crashed, For: 1}, ariadne.Outage{Down: ariadne.Crashed, With: "a"},
-		ariadne.Jump{By: 1}, ariadne.Jump{By: 2}, ariadne.Drift{By: 1}, ariadne.Drift{By: 2}, ariadne.Kill{Process: "a"}, ariadne.Kill{Process: "b"},
+		ariadne.Outage{Down: ariadne.Crashed}, ariadne.Outage{Down: ariadne.Stopped},
+		ariadne.Outage{Down: ariadne.Crashed, For: 1}, ariadne.Outage{Down: ariadne.Crashed, With: "a"},
+		ariadne.Jump{By: 1}, ariadne.Jump{By: 2}, ariadne.Drift{By: 1}, ariadne.Drift{By: 2},
+		ariadne.Kill{Process: "a"}, ariadne.Kill{Process: "b"},
 	} {
 		key := variedByFault(f).Onto(hash.Hash{})
 		if other, ok := keys[key]; ok {

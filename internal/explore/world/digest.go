@@ -45,7 +45,8 @@ func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 
 // AppendBinary appends the encoding of what the node is given.
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(),
+		Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		i.Message = &in.Packet.Message
 	}

@@ -13,15 +13,18 @@ import (
 // the hash has that name: a name by history says all that the node did, and one by content all that
 // is left of it (TestNamesHaveAllThatIsLeft).
 func TestHashesHaveEveryEffect(t *testing.T) {
-	named := map[string]bool{"Clock": true, "Deadline": true, "Done": true, "Ended": true, "Spared": true, "Calm": true, "Limits": true}
+	named := map[string]bool{"Clock": true, "Deadline": true, "Done": true, "Ended": true, "Spared": true, "Calm": true,
+		"Limits": true}
 	flow := ariadne.Flow{Proto: ariadne.UDP}
 	values := map[reflect.Type]any{
-		reflect.TypeFor[bool](): true, reflect.TypeFor[ariadne.Time](): ariadne.Time(70), reflect.TypeFor[Said](): Said(2),
+		reflect.TypeFor[bool](): true, reflect.TypeFor[ariadne.Time](): ariadne.Time(70),
+		reflect.TypeFor[Said]():             Said(2),
 		reflect.TypeFor[ariadne.Down]():     ariadne.PowerLost,
 		reflect.TypeFor[*ariadne.Outage]():  &ariadne.Outage{Down: ariadne.PowerLost, With: "n2"},
 		reflect.TypeFor[*[]ariadne.Limit](): &[]ariadne.Limit{{Flow: flow, Data: 1}},
 		reflect.TypeFor[*Processes]():       newProcesses(&[]string{"server#1"}),
-		reflect.TypeFor[[]*Packet]():        []*Packet{NewPacket(&ariadne.Message{From: 0, To: 1, Flow: flow, Seq: 1, Data: []byte("a"), Sent: 60})},
+		reflect.TypeFor[[]*Packet](): []*Packet{NewPacket(&ariadne.Message{From: 0, To: 1, Flow: flow, Seq: 1,
+			Data: []byte("a"), Sent: 60})},
 	}
 	r := Rules{Latency: time.Millisecond}
 	r.Faults[Power], r.Faults[Kill] = 1, 1
@@ -81,7 +84,8 @@ func TestPacketsToWhoIsOff(t *testing.T) {
 	after := func(packets ...*Packet) State {
 		s := y.FirstState()
 		s.Nodes[0].Started = true
-		if err := y.Absorb(&s, 0, 60, &reached, &Effect{Clock: 60, Deadline: ariadne.Never, Packets: packets}); err != nil {
+		if err := y.Absorb(&s, 0, 60, &reached,
+			&Effect{Clock: 60, Deadline: ariadne.Never, Packets: packets}); err != nil {
 			t.Fatal(err)
 		}
 		return s

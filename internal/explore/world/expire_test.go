@@ -35,15 +35,19 @@ func TestConnectionsEndInAPartedNetwork(t *testing.T) {
 	}{
 		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"heal n1", "deliver n1:1001>n2:1000 #1"}},
 		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal n1"}},
-		{limited{"it is whole before", 20 * ms, 30 * ms, 0, 0, true}, []string{"heal n1", "deliver n1:1001>n2:1000 #1"}},
-		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "heal n1"}},
+		{limited{"it is whole before", 20 * ms, 30 * ms, 0, 0, true},
+			[]string{"heal n1", "deliver n1:1001>n2:1000 #1"}},
+		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true},
+			[]string{"expire n1:1001>n2:1000 #1", "heal n1"}},
 		{limited{"keep-alive", 20 * ms, 30 * ms, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "heal n1"}},
-		{limited{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true}, []string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal n1"}},
+		{limited{"keep-alive and something to send", 20 * ms, 15 * ms, 0, 8 * ms, true},
+			[]string{"expire n1:1001>n2:1000 #0", "expire n1:1001>n2:1000 #1", "heal n1"}},
 		{limited{"for ever", ariadne.Ever, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := world.Rules{Latency: time.Millisecond, GiveUp: c.giveUp, Grid: 1e6, Faults: worldtest.Faults("cut", 1),
-				Partitions: []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, c.lasts)}}
+				Partitions: []*world.Partition{world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false,
+					c.lasts)}}
 			w := worldtest.Of(r, scripts(c.sender, nothing)...)
 			do(t, w, "start n1", "start n2", w.Names().Action(w.Enabled()[len(w.Enabled())-1]))
 			for i := range c.want {
@@ -68,12 +72,17 @@ func TestConnectionsEndWhileAMachineIsStopped(t *testing.T) {
 		want []string
 		at   ariadne.Time // of the last step
 	}{
-		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"start n2", "deliver n1:1001>n2:1000 #1"}, 21e6},
+		{limited{"nothing limits it", 20 * ms, 0, 0, 0, true}, []string{"start n2", "deliver n1:1001>n2:1000 #1"},
+			21e6},
 		{limited{"all give up", 20 * ms, 9 * ms, 0, 0, true}, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
-		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true}, []string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
-		{limited{"keep-alive ends it", 20 * ms, 0, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "start n2"}, 21e6},
-		{limited{"a probe finds it gone", 20 * ms, 0, 0, 40 * ms, false}, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 32e6},
-		{limited{"a later probe finds it gone", 44 * ms, 0, 0, 80 * ms, false}, []string{"start n2", "probe n1:1001>n2:1000 #0"}, 62e6},
+		{limited{"a limit of its own", 20 * ms, 30 * ms, 8 * ms, 0, true},
+			[]string{"expire n1:1001>n2:1000 #1", "start n2"}, 21e6},
+		{limited{"keep-alive ends it", 20 * ms, 0, 0, 8 * ms, false}, []string{"expire n1:1001>n2:1000 #0", "start n2"},
+			21e6},
+		{limited{"a probe finds it gone", 20 * ms, 0, 0, 40 * ms, false},
+			[]string{"start n2", "probe n1:1001>n2:1000 #0"}, 32e6},
+		{limited{"a later probe finds it gone", 44 * ms, 0, 0, 80 * ms, false},
+			[]string{"start n2", "probe n1:1001>n2:1000 #0"}, 62e6},
 		{limited{"for ever", ariadne.Ever, 0, 0, 80 * ms, false}, []string{"expire n1:1001>n2:1000 #0"}, 80e6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +106,8 @@ func TestGivingUpLeavesTheOtherEndHalfOpen(t *testing.T) {
 	const ms = time.Millisecond
 	r := world.Rules{Latency: ms, Grid: 1e6}
 	for _, length := range []time.Duration{19 * ms, 29 * ms, ariadne.Ever} {
-		r.Partitions = append(r.Partitions, world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, length))
+		r.Partitions = append(r.Partitions,
+			world.NewPartition("n1", []ariadne.NodeID{0}, []ariadne.NodeID{1}, false, length))
 	}
 	begin := func(cuts uint8) *worldtest.World {
 		r.Faults[world.Cut] = cuts

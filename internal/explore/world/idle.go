@@ -73,7 +73,8 @@ func (y *System) Recovered(s *State) bool {
 	}
 	ends := func(c Standing) bool { return c.Until != ariadne.Never }
 	syncs := func(f Flying) bool { return f.Flow.Proto == ariadne.Disk }
-	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) && !slices.ContainsFunc(s.Flight, syncs)
+	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) &&
+		!slices.ContainsFunc(s.Flight, syncs)
 }
 
 // ClearBudgets takes from a state what is left of its budgets: nothing happens from there on but

@@ -177,7 +177,8 @@ func (s *State) Budget() hash.Hash {
 	f := s.Faults[:]
 	h := hash.Of(uint64(s.Delays), binary.LittleEndian.Uint64(f)+1, 2)
 	if rest := f[8:]; !s.Faults.None() {
-		h = h.Plus(hash.Of(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]), 8+binary.LittleEndian.Uint64(rest[16:])<<8))
+		h = h.Plus(hash.Of(binary.LittleEndian.Uint64(rest), binary.LittleEndian.Uint64(rest[8:]),
+			8+binary.LittleEndian.Uint64(rest[16:])<<8))
 		if more := binary.LittleEndian.Uint64(f[32:]); f[31] != 0 || more != 0 {
 			h = h.Plus(hash.Of(more, uint64(f[31]), 24))
 		}
@@ -247,7 +248,9 @@ type Footprint struct {
 
 // FootprintOf is the footprint of an event.
 func (y *System) FootprintOf(e *Event) Footprint {
-	f := Footprint{At: e.At, All: e.Varied.outage().With != "", Peer: ariadne.NoNode, Costs: e.Costs(), Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never, Heal: ariadne.Never, Delays: -1}
+	f := Footprint{At: e.At, All: e.Varied.outage().With != "", Peer: ariadne.NoNode, Costs: e.Costs(),
+		Slack: y.rules.ClockError, StartSlack: unlimited, Start: ariadne.Never, Back: ariadne.Never,
+		Heal: ariadne.Never, Delays: -1}
 	return kinds[e.Kind].Footprint(y, e, f)
 }
 

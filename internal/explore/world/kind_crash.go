@@ -31,7 +31,8 @@ func init() {
 }
 
 func outageKind(k ariadne.ActionKind, down ariadne.Down, doc, fault, once string) Kind {
-	return nodeFaultKind(k, "for", Kind{Name: down.String(), Doc: doc, Fault: fault, Once: once, Within: true, Halts: down != ariadne.Paused})
+	return nodeFaultKind(k, "for",
+		Kind{Name: down.String(), Doc: doc, Fault: fault, Once: once, Within: true, Halts: down != ariadne.Paused})
 }
 
 // Outages are the faults that take nodes down, or pause them, for one of these times each.

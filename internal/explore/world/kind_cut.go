@@ -172,7 +172,8 @@ func init() {
 		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut}, Starts: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Cuts {
-				if t := s.Cuts[i].Until; t != ariadne.Never && t <= c.First && t <= c.Start.Add(y.rules.ClockError) && !y.expiresBefore(s, t, ariadne.NoNode) {
+				if t := s.Cuts[i].Until; t != ariadne.Never && t <= c.First && t <= c.Start.Add(y.rules.ClockError) &&
+					!y.expiresBefore(s, t, ariadne.NoNode) {
 					events = append(events, Event{At: t, Kind: Heal, Node: network, Varied: s.Cuts[i].heal})
 				}
 			}
@@ -191,7 +192,8 @@ func init() {
 			s.Cuts = s.removeStanding(s.Cuts, s.indexOfStanding(p))
 			until := e.At.Add(y.rules.Latency)
 			for i := range s.Flight {
-				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.IsProbe() && p.Blocks(f.To, f.From)) && f.Arrival < until {
+				if f := &s.Flight[i]; (p.Blocks(f.From, f.To) || f.IsProbe() && p.Blocks(f.To, f.From)) &&
+					f.Arrival < until {
 					s.sum.Sub(f.hash())
 					f.Arrival = until
 					s.sum.Add(f.hash())

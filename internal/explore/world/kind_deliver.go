@@ -17,7 +17,8 @@ func init() {
 					events = append(events, Event{})
 					// filled in where it stands: most events are of this kind
 					e := &events[len(events)-1]
-					e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, ArrivalKind(f.Flow.Proto), f.To, f.Packet, int32(i)
+					e.At, e.Kind, e.Node, e.Packet, e.flight = f.Arrival, ArrivalKind(f.Flow.Proto), f.To, f.Packet,
+						int32(i)
 				}
 			}
 			return events
@@ -52,7 +53,8 @@ func messageFaultKind(k ariadne.ActionKind, kind Kind, canHit func(*Flying) bool
 	kind.Enabled = func(y *System, s *State, c Clock, events []Event) []Event {
 		n := len(events)
 		for i := range s.Flight {
-			if f := &s.Flight[i]; canHit(f) && f.Arrival <= c.Horizon && s.canHear(f) && s.mayHit(f) && y.rules.Where[k].matches(f.From, f.To) && (y.isAfterOf(s, k, f.From) || y.isAfterOf(s, k, f.To)) {
+			if f := &s.Flight[i]; canHit(f) && f.Arrival <= c.Horizon && s.canHear(f) && s.mayHit(f) &&
+				y.rules.Where[k].matches(f.From, f.To) && (y.isAfterOf(s, k, f.From) || y.isAfterOf(s, k, f.To)) {
 				events = append(events, Event{At: f.Arrival, Kind: k, Node: f.To, Packet: f.Packet, flight: int32(i)})
 			}
 		}

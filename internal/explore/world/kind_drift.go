@@ -15,7 +15,8 @@ const Drift ariadne.ActionKind = 30
 // (Rules.ClockError is what that leaves). Where its timers stand the node itself says.
 func init() {
 	register(Drift, nodeFaultKind(Drift, "by", Kind{
-		Name: ariadne.Drifted, Doc: "clocks that run faster or slower from then on", Fault: "Times from which a node's clocks run faster or slower", Once: "a clock drift",
+		Name: ariadne.Drifted, Doc: "clocks that run faster or slower from then on",
+		Fault: "Times from which a node's clocks run faster or slower", Once: "a clock drift",
 		OnNodes: &OnNodes{
 			// more than quartz is off, and less than Linux slews a clock by (500)
 			Default: []ariadne.NodeFault{ariadne.Drift{By: 100}, ariadne.Drift{By: -100}},

@@ -13,7 +13,8 @@ const AppEvent ariadne.ActionKind = 15
 
 // A program may tell of an event of its own (/dev/ariadne) and wait until that happens.
 func init() {
-	register(AppEvent, itselfKind(AppEvent, ariadne.App, Kind{Name: "event", Doc: "an event that a program has told of"}))
+	register(AppEvent,
+		itselfKind(AppEvent, ariadne.App, Kind{Name: "event", Doc: "an event that a program has told of"}))
 }
 
 // itselfKind completes a kind of event by which a message of a node to itself arrives. Its order
@@ -78,7 +79,8 @@ func ArrivalOf(m *ariadne.Message) ariadne.Action {
 // more. With the machine what its disks were at ends, too.
 func (s *State) dropEvents(id ariadne.NodeID, down ariadne.Down) {
 	for i := 0; i < len(s.Flight); {
-		if f := &s.Flight[i]; f.To == id && (f.Flow.Proto == ariadne.App || f.Flow.Proto == ariadne.Disk && down.Off()) {
+		if f := &s.Flight[i]; f.To == id &&
+			(f.Flow.Proto == ariadne.App || f.Flow.Proto == ariadne.Disk && down.Off()) {
 			s.takeFromFlight(i)
 		} else {
 			i++

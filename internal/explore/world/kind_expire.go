@@ -22,8 +22,10 @@ func init() {
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Flight {
 				f := &s.Flight[i]
-				if f.IsLimit() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.canHear(f) && y.mayHoldBack(s, f.Arrival, true) {
-					events = append(events, Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
+				if f.IsLimit() && f.Arrival <= c.Horizon && f.Arrival < c.Start && s.canHear(f) &&
+					y.mayHoldBack(s, f.Arrival, true) {
+					events = append(events,
+						Event{At: f.Arrival, Kind: Expire, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
 			return events
@@ -141,11 +143,13 @@ func (s *State) holdsAnyOf(flow *ariadne.Flow) bool {
 
 // isAcknowledged: it is data of a connection, or the end of it.
 func (p *Packet) isAcknowledged() bool {
-	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.RST) == 0 && (len(p.Data) > 0 || p.Flags&ariadne.FIN != 0)
+	return p.Flow.Proto == ariadne.TCP && p.Flags&(ariadne.SYN|ariadne.RST) == 0 &&
+		(len(p.Data) > 0 || p.Flags&ariadne.FIN != 0)
 }
 
 func (s *State) isHeld(f *Flying, flow *ariadne.Flow) bool {
-	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow && (s.blocks(f.From, f.To) || s.Nodes[f.To].Down.Off())
+	return f.Flow.Proto == ariadne.TCP && expiryOf(f.Flow) == *flow &&
+		(s.blocks(f.From, f.To) || s.Nodes[f.To].Down.Off())
 }
 
 // dropHeld takes out of flight what an end that has given up holds to send again, and its other
@@ -264,7 +268,8 @@ func (y *System) awaitEndOfData(s *State, p *Packet, at ariadne.Time) {
 	}
 	until := s.silentUntil(p.From, p.To)
 	if end := max(y.givesUp(n.Limits, p), at); end < until && s.indexOfLimit(flowOf(p.Flow), false) < 0 {
-		m := ariadne.Message{From: p.From, To: p.From, Flow: expiryOf(p.Flow), Seq: p.Seq, Flags: ariadne.RST, Sent: p.Sent}
+		m := ariadne.Message{From: p.From, To: p.From, Flow: expiryOf(p.Flow), Seq: p.Seq, Flags: ariadne.RST,
+			Sent: p.Sent}
 		s.awaitLimit(&m, end)
 	}
 }
@@ -351,7 +356,8 @@ func (s *State) dropUnkept(id ariadne.NodeID) {
 		f := &s.Flight[i]
 		flow := f.Flow
 		flow.Proto = ariadne.TCP
-		if f.Flow.Proto == ariadne.Expiry && f.To == id && f.isKeepAlive() && limitOf(s.Nodes[id].Limits, &flow).Idle == 0 {
+		if f.Flow.Proto == ariadne.Expiry && f.To == id && f.isKeepAlive() &&
+			limitOf(s.Nodes[id].Limits, &flow).Idle == 0 {
 			s.takeFromFlight(i)
 		} else {
 			i++

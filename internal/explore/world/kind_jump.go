@@ -15,7 +15,8 @@ const Jump ariadne.ActionKind = 20
 // a time takes it. What waits for a time of that clock is due at once, or later than it was.
 func init() {
 	register(Jump, nodeFaultKind(Jump, "by", Kind{
-		Name: ariadne.Jumped, Doc: "a real-time clock that is set", Fault: "Real-time clocks that are set, forward or back", Once: "a clock jump", Within: true,
+		Name: ariadne.Jumped, Doc: "a real-time clock that is set",
+		Fault: "Real-time clocks that are set, forward or back", Once: "a clock jump", Within: true,
 		OnNodes: &OnNodes{
 			Default:   []ariadne.NodeFault{ariadne.Jump{By: time.Hour}, ariadne.Jump{By: -30 * time.Second}},
 			DocBy:     "By how much the clock is set, each as in +1h or -30s, at most 480h; default +1h and -30s.",

@@ -14,12 +14,15 @@ const Kill ariadne.ActionKind = 21
 // node goes on: its kernel closes what only that process had open, and others of its processes
 // find it dead. Which there are the node says (ariadne.Output.Processes).
 func init() {
-	k := nodeFaultKind(Kill, "", Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone", Once: "a killed process", Within: true})
+	k := nodeFaultKind(Kill, "",
+		Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone",
+			Once: "a killed process", Within: true})
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
 		now := y.untimedNow(s)
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) || !y.isAfterOf(s, Kill, ariadne.NodeID(i)) {
+			if n.Processes == nil || n.Spared || !s.mayFall(ariadne.NodeID(i), Kill) ||
+				!y.isAfterOf(s, Kill, ariadne.NodeID(i)) {
 				continue
 			}
 			for _, how := range n.Processes.all {
@@ -31,7 +34,8 @@ func init() {
 	pending := k.Pending
 	k.Pending = func(y *System, s *State, e *Event) bool {
 		n := &s.Nodes[e.Node]
-		return pending(y, s, e) && n.Processes != nil && slices.ContainsFunc(n.Processes.all, func(how *Varied) bool { return how.what == e.Varied.What() })
+		return pending(y, s, e) && n.Processes != nil &&
+			slices.ContainsFunc(n.Processes.all, func(how *Varied) bool { return how.what == e.Varied.What() })
 	}
 	register(Kill, k)
 }

@@ -16,7 +16,8 @@ func init() {
 			for i := range s.Flight {
 				f := &s.Flight[i]
 				if f.IsProbe() && f.Arrival <= c.Horizon && s.canHear(f) && s.silentUntil(f.To, f.From) == 0 {
-					events = append(events, Event{At: f.Arrival, Kind: Probe, Node: f.To, Packet: f.Packet, flight: int32(i)})
+					events = append(events,
+						Event{At: f.Arrival, Kind: Probe, Node: f.To, Packet: f.Packet, flight: int32(i)})
 				}
 			}
 			return events
@@ -43,7 +44,8 @@ func (y *System) leaveHalfOpen(s *State, id ariadne.NodeID, flow *ariadne.Flow) 
 	back := ariadne.Flow{Proto: ariadne.TCP, Src: flow.Dst, Dst: flow.Src, Epoch: flow.Epoch}
 	l := limitOf(s.Nodes[peer].Limits, &back)
 	if l.Idle > 0 && s.indexOfLimit(flowOf(back), true) < 0 {
-		y.sendProbe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.deafSince(peer, id)}, id, &l)
+		y.sendProbe(s, ariadne.Message{To: peer, Flow: expiryOf(back), Flags: ariadne.RST, Sent: s.deafSince(peer, id)},
+			id, &l)
 	}
 }
 

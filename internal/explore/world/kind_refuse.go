@@ -11,7 +11,8 @@ const Refuse ariadne.ActionKind = 22
 // answered already.
 func init() {
 	register(Refuse, messageFaultKind(Refuse, Kind{
-		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses", Once: "a refused connection", Untimed: true,
+		Name: "refuse", Doc: "a connection's refusal by the network", Fault: "TCP connections that the network refuses",
+		Once: "a refused connection", Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags |= ariadne.MID

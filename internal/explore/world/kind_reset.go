@@ -12,7 +12,8 @@ const Reset ariadne.ActionKind = 17
 // the receiver's address and number there.
 func init() {
 	register(Reset, messageFaultKind(Reset, Kind{
-		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets", Once: "a reset connection", Untimed: true,
+		Name: "reset", Doc: "a connection's reset by the network", Fault: "TCP connections that the network resets",
+		Once: "a reset connection", Untimed: true,
 		Take: func(_ *System, s *State, e *Event) Input {
 			m := e.Packet.Message
 			m.Flags, m.Window, m.Data = ariadne.RST|ariadne.MID, 0, nil

@@ -21,7 +21,8 @@ const maxLate = time.Minute
 // answers to probes. So keep-alive finds no silence.
 func init() {
 	register(Slow, slowKind(Slow, Kind{
-		Name: "slow", Doc: "a part of the network that becomes slow", Fault: "Times at which a part of the network is slow", Once: "a slow network",
+		Name: "slow", Doc: "a part of the network that becomes slow",
+		Fault: "Times at which a part of the network is slow", Once: "a slow network",
 		Network: &Network{
 			Groups:     EachAlone,
 			DocGroups:  "Lists of names of nodes, as in [[n1], [n1, n2]]: messages between them and all other nodes but clients are slow. Default each node alone.",

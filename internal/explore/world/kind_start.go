@@ -9,7 +9,9 @@ func init() {
 			for i := range s.Nodes {
 				// Messages need not wait for a start: nothing but its own messages depends
 				// on it. Another start does, as it would for a timer.
-				if start := s.Nodes[i].Start; start != ariadne.Never && start <= c.First && start <= c.Start.Add(y.rules.ClockError) && (!s.Nodes[i].Down.Off() || !y.expiresBefore(s, start, ariadne.NodeID(i))) {
+				if start := s.Nodes[i].Start; start != ariadne.Never && start <= c.First &&
+					start <= c.Start.Add(y.rules.ClockError) &&
+					(!s.Nodes[i].Down.Off() || !y.expiresBefore(s, start, ariadne.NodeID(i))) {
 					events = append(events, Event{At: start, Kind: ariadne.ActStart, Node: ariadne.NodeID(i)})
 				}
 			}

@@ -41,7 +41,8 @@ func togetherKind(number, by ariadne.ActionKind, doc string) Kind {
 		Enabled: func(_ *System, s *State, _ Clock, events []Event) []Event {
 			for i := range s.Nodes {
 				if n := &s.Nodes[i]; falls(n) {
-					return append(events, Event{At: max(n.Clock, n.FallsAt), Kind: number, Node: ariadne.NodeID(i), Varied: n.Falls})
+					return append(events,
+						Event{At: max(n.Clock, n.FallsAt), Kind: number, Node: ariadne.NodeID(i), Varied: n.Falls})
 				}
 			}
 			return events
@@ -72,7 +73,8 @@ func togetherKind(number, by ariadne.ActionKind, doc string) Kind {
 
 // OutagesTogether are the faults that take all nodes of a group down in one way, for one of these
 // times each, by whichever of them they hit. names are those of all nodes.
-func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string, lengths ...time.Duration) (all []NodeFaults) {
+func OutagesTogether(down ariadne.Down, group []ariadne.NodeID, names []string,
+	lengths ...time.Duration) (all []NodeFaults) {
 	for _, first := range group {
 		var others []string
 		for _, id := range group {
@@ -98,7 +100,8 @@ func (s *State) fallsWith(id ariadne.NodeID, kind ariadne.ActionKind) bool {
 // blow: those that can be hit.
 func (y *System) HitsSeveral(s *State) bool {
 	for _, k := range []ariadne.ActionKind{Crash, Stop, Power} {
-		if s.Faults[k] > 0 && slices.ContainsFunc(y.onNodes[k], func(e Event) bool { return e.Varied.outage().With != "" }) {
+		if s.Faults[k] > 0 &&
+			slices.ContainsFunc(y.onNodes[k], func(e Event) bool { return e.Varied.outage().With != "" }) {
 			return true
 		}
 	}

@@ -42,7 +42,9 @@ func TestNamesHaveAllThatIsLeft(t *testing.T) {
 		t.Errorf("%d fields, %d of them left", fields, left)
 	}
 	// That there is nothing is not the same as that nothing is told.
-	for _, change := range []func(l *ariadne.Left){func(l *ariadne.Left) { l.Limits = nil }, func(l *ariadne.Left) { l.Processes = nil }} {
+	for _, change := range []func(l *ariadne.Left){func(l *ariadne.Left) { l.Limits = nil }, func(l *ariadne.Left) {
+		l.Processes = nil
+	}} {
 		none, empty := full(), full()
 		*empty.Limits, *empty.Processes = nil, nil
 		change(&none.Left)

@@ -24,7 +24,8 @@ func TestActionNames(t *testing.T) {
 	n := names()
 	lost := deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.2:53", 0, 1)
 	lost.Kind = world.Lose
-	event := ariadne.Action{Kind: world.AppEvent, Node: 1, Flow: ariadne.OwnFlow(ariadne.App, netip.MustParseAddr("10.0.0.2"), 0), Seq: 3}
+	event := ariadne.Action{Kind: world.AppEvent, Node: 1,
+		Flow: ariadne.OwnFlow(ariadne.App, netip.MustParseAddr("10.0.0.2"), 0), Seq: 3}
 	later := event
 	later.Flow.Epoch = 2
 	for _, c := range []struct {
@@ -45,10 +46,13 @@ func TestActionNames(t *testing.T) {
 		{deliver(ariadne.UDP, 1, "10.0.0.1:53", "10.0.0.255:53", 0, 1), "deliver udp n1:53>10.0.0.255:53 #1 to n2"},
 		{lost, "lose udp n1:53>n2:53 #1"},
 		{event, "event n2 #3"},
-		{ariadne.Action{Kind: world.Synced, Node: 1, Flow: ariadne.OwnFlow(ariadne.Disk, netip.MustParseAddr("10.0.0.2"), 1), Seq: 2}, "synced n2@1 #2"},
+		{ariadne.Action{Kind: world.Synced, Node: 1,
+			Flow: ariadne.OwnFlow(ariadne.Disk, netip.MustParseAddr("10.0.0.2"), 1), Seq: 2}, "synced n2@1 #2"},
 		{later, "event n2@2 #3"},
-		{ariadne.Action{Kind: ariadne.ActFire, Vary: "fail:EIO@7/fsync:/a%20with%2C#2"}, "timer n1 with fail:EIO@7/fsync:/a%20with%2C#2"},
-		{ariadne.Action{Kind: ariadne.ActStart, Vary: "fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"}, "start n1 with fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
+		{ariadne.Action{Kind: ariadne.ActFire, Vary: "fail:EIO@7/fsync:/a%20with%2C#2"},
+			"timer n1 with fail:EIO@7/fsync:/a%20with%2C#2"},
+		{ariadne.Action{Kind: ariadne.ActStart, Vary: "fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
+			"start n1 with fail:EIO@7/fsync#1,fail:ENOSPC@8/write#2"},
 	} {
 		if got := n.Action(c.action); got != c.name {
 			t.Errorf("got %q, want %q", got, c.name)

@@ -36,7 +36,8 @@ func nodeFaultKind(number ariadne.ActionKind, word string, k Kind) Kind {
 	k.Enabled = func(y *System, s *State, _ Clock, events []Event) []Event {
 		now := y.untimedNow(s)
 		for _, e := range y.onNodes[number] {
-			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.isAfterOf(s, number, e.Node) && y.isFirstOfGroup(s, &e) {
+			if n := &s.Nodes[e.Node]; s.mayFall(e.Node, number) && !n.Spared && y.isAfterOf(s, number, e.Node) &&
+				y.isFirstOfGroup(s, &e) {
 				e.At = max(n.Clock, now)
 				events = append(events, e)
 			}

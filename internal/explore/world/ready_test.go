@@ -38,7 +38,10 @@ func TestNodesWaitForOthers(t *testing.T) {
 		for range 60 {
 			enabled := w.Enabled()
 			for _, a := range enabled {
-				if a.Kind == ariadne.ActStart && !on[a.Node] && slices.ContainsFunc(nodes[a.Node].After, func(x ariadne.NodeID) bool { return first[x] == ariadne.Never }) {
+				if a.Kind == ariadne.ActStart && !on[a.Node] &&
+					slices.ContainsFunc(nodes[a.Node].After, func(x ariadne.NodeID) bool {
+						return first[x] == ariadne.Never
+					}) {
 					t.Fatalf("seed %d: %s may be switched on", seed, nodes[a.Node].Name)
 				}
 			}
@@ -71,7 +74,9 @@ func TestNodesWaitForOthers(t *testing.T) {
 		}
 		// one that could have been switched on has been, or may be now
 		for _, id := range []ariadne.NodeID{1, 3} {
-			ready := !slices.ContainsFunc(nodes[id].After, func(x ariadne.NodeID) bool { return first[x] == ariadne.Never })
+			ready := !slices.ContainsFunc(nodes[id].After, func(x ariadne.NodeID) bool {
+				return first[x] == ariadne.Never
+			})
 			if ready && !on[id] && w.State().Nodes[id].Start == ariadne.Never {
 				t.Fatalf("seed %d: %s waits for what is ready", seed, nodes[id].Name)
 			}

@@ -35,7 +35,8 @@ func TestWhoIsBehindReachesAMachineThatIsBack(t *testing.T) {
 		{[]string{"start n1", "start n2", "start n3", late, "stop n1 for 1s", "start n1"}, 0},
 	} {
 		w := worldtest.Of(world.Rules{Latency: 300 * time.Millisecond, Faults: faults,
-			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, time.Second)}}, worldtest.Idle{}, relay{}, teller{})
+			NodeFaults: []world.NodeFaults{world.Outages(ariadne.Stopped, []ariadne.NodeID{0}, time.Second)}},
+			worldtest.Idle{}, relay{}, teller{})
 		for _, name := range c.order {
 			enabled := w.Enabled()
 			i := slices.IndexFunc(enabled, func(a ariadne.Action) bool { return w.Names().Action(a) == name })

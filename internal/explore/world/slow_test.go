@@ -28,7 +28,8 @@ func TestSlow(t *testing.T) {
 		{"it is over", []string{"n1|n2 by 8ms for 3ms"}, 0, 20 * ms, []ariadne.Time{9e6, 21e6}},
 		{"for ever", []string{"n1|n2 by 8ms for ever"}, 0, 20 * ms, []ariadne.Time{9e6, 29e6}},
 		{"twice", []string{"n1|n2 by 8ms for 9ms", "n1|n2 by 8ms for 3ms"}, 0, 5 * ms, []ariadne.Time{17e6, 17e6}},
-		{"by a minute at most", []string{"n1|n2 by 59s for 9ms", "n1|n2 by 8s for ever"}, 0, 120 * time.Second, []ariadne.Time{60e9, 128.001e9}},
+		{"by a minute at most", []string{"n1|n2 by 59s for 9ms", "n1|n2 by 8s for ever"}, 0, 120 * time.Second,
+			[]ariadne.Time{60e9, 128.001e9}},
 		{"it would give up", []string{"n1|n2 by 8ms for 9ms"}, 6 * ms, 5 * ms, []ariadne.Time{5e6, 10e6}},
 		{"the other way", []string{"n2>n1 by 8ms for 9ms"}, 0, 5 * ms, []ariadne.Time{1e6, 6e6}},
 	} {
@@ -37,7 +38,9 @@ func TestSlow(t *testing.T) {
 			one, other := []ariadne.NodeID{0}, []ariadne.NodeID{1}
 			for _, length := range []time.Duration{3 * ms, 9 * ms, ariadne.Ever} {
 				for _, by := range []time.Duration{8 * ms, 8 * time.Second, 59 * time.Second} {
-					r.Partitions = append(r.Partitions, world.NewPartition("n1|n2", one, other, false, length).WithLateness(by), world.NewPartition("n2>n1", other, one, true, length).WithLateness(by))
+					r.Partitions = append(r.Partitions,
+						world.NewPartition("n1|n2", one, other, false, length).WithLateness(by),
+						world.NewPartition("n2>n1", other, one, true, length).WithLateness(by))
 				}
 			}
 			w := worldtest.Of(r, &sendsLater{after: c.later, limit: c.limit}, worldtest.Pong{})

@@ -32,7 +32,8 @@ func (sender) Start(c *worldtest.Ctx) {
 
 // TestNoFaultHitsASparedNode: what arrives while it is spared arrives once.
 func TestNoFaultHitsASparedNode(t *testing.T) {
-	w := worldtest.Of(world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", 1)}, &settingUp{}, sender{})
+	w := worldtest.Of(world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("duplicate", 1)}, &settingUp{},
+		sender{})
 	var faults []int
 	for len(w.Enabled()) > 0 {
 		n := 0

@@ -26,7 +26,8 @@ func TestSplit(t *testing.T) {
 		"split n1:1001>n2:1000 #1 behind 1", "split n1:1001>n2:1000 #1 behind 2", "split n1:1001>n2:1000 #1 behind 4")
 	do(t, w, "split n1:1001>n2:1000 #1 behind 4")
 	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #1")
-	do(t, w, "deliver n1:1001>n2:1000 #1", "split n1:1001>n2:1000 #2 behind 1", "deliver n1:1001>n2:1000 #2", "deliver n1:1001>n2:1000 #3")
+	do(t, w, "deliver n1:1001>n2:1000 #1", "split n1:1001>n2:1000 #2 behind 1", "deliver n1:1001>n2:1000 #2",
+		"deliver n1:1001>n2:1000 #3")
 	if all := strings.Join(got.pieces, " "); all != "hell o m e !" {
 		t.Errorf("it hears %q", all)
 	}

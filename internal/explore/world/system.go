@@ -38,7 +38,8 @@ type possible struct {
 
 // NewSystem returns the system of these nodes.
 func NewSystem(r Rules, nodes []Node) *System {
-	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: NewNames(nodes, r.Partitions), onNodes: newNodeFaults(r), partitions: newPartitions(r)}
+	y := &System{faulty: !r.Faults.None(), nodes: nodes, rules: r, names: NewNames(nodes, r.Partitions),
+		onNodes: newNodeFaults(r), partitions: newPartitions(r)}
 	for _, k := range withEvents {
 		if kinds[k].With != 0 {
 			continue
@@ -157,7 +158,8 @@ func (y *System) FirstState() State {
 		if n.After != nil {
 			start = ariadne.Never
 		}
-		s.Nodes = append(s.Nodes, NodeState{Deadline: ariadne.Never, Ready: ariadne.Never, Local: &y.initial[i], Start: start, On: start})
+		s.Nodes = append(s.Nodes,
+			NodeState{Deadline: ariadne.Never, Ready: ariadne.Never, Local: &y.initial[i], Start: start, On: start})
 		s.sum.Add(y.initial[i].part)
 		s.sum.Add(y.onHash(ariadne.NodeID(i), start))
 	}
@@ -191,7 +193,8 @@ type Input struct {
 
 // Input is what the node is given.
 func (in Input) Input() ariadne.Input {
-	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(), Draw: in.Varied.Draw()}
+	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(),
+		Draw: in.Varied.Draw()}
 	if in.Packet != nil {
 		m := in.Packet.Message
 		i.Message = &m
@@ -346,7 +349,8 @@ func (s *State) Lateness(e *Event) ariadne.Time {
 // holdsBack reports whether what happens at t holds a message back. A connection's end (ends) does
 // not hold back others at the same time.
 func (s *State) holdsBack(f *Flying, t ariadne.Time, ends bool) bool {
-	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started && !s.blocks(f.From, f.To) && !(f.IsProbe() && s.silentUntil(f.To, f.From) > 0)
+	return f.Arrival <= t && !(ends && f.Arrival == t && f.Flow.Proto == ariadne.Expiry) && s.Nodes[f.To].Started &&
+		!s.blocks(f.From, f.To) && !(f.IsProbe() && s.silentUntil(f.To, f.From) > 0)
 }
 
 // Effect is what a node did in a step, as the world sees it. It is a function of
@@ -370,7 +374,9 @@ type Effect struct {
 // Effect checks that a node, whose clock stood at clock, may have done what it
 // did.
 func (y *System) Effect(id ariadne.NodeID, clock ariadne.Time, in Input, out *ariadne.Output) (Effect, error) {
-	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared, Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits, Processes: newProcesses(out.Processes), Said: y.linesSaid(id, out)}
+	e := Effect{Clock: out.Clock, Deadline: out.Deadline, Done: out.Done, Ended: out.Ended, Spared: out.Spared,
+		Ready: out.Ready, Down: out.Down, Back: out.Back, Calm: out.Calm, Limits: out.Limits,
+		Processes: newProcesses(out.Processes), Said: y.linesSaid(id, out)}
 	if f := in.Varied.outage(); f.With != "" {
 		e.With = &f
 	}

@@ -183,7 +183,8 @@ func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event 
 			continue
 		}
 		if n := min(len(c.After), int(s.Faults[c.Kind])); n > 0 {
-			d.Kinds, d.After, d.Only = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n]), append(d.Only, c.Only)
+			d.Kinds, d.After, d.Only = append(d.Kinds, kinds[c.Kind].Name), append(d.After, c.After[:n:n]),
+				append(d.Only, c.Only)
 			if l := y.rules.Seldom[c.Kind]; l != nil {
 				for len(d.Seldom) < len(d.Kinds)-1 {
 					d.Seldom = append(d.Seldom, nil)

@@ -116,7 +116,8 @@ func TestTCPKeepsItsOrderAndDatagramsDoNot(t *testing.T) {
 		c.SendDatagram(1, "d")
 	}, nothing)...)
 	do(t, w, "start n1", "start n2")
-	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #2")
+	expect(t, enabled(w), "deliver n1:1001>n2:1000 #1", "deliver udp n1:1001>n2:1000 #1",
+		"deliver udp n1:1001>n2:1000 #2")
 	do(t, w, "deliver udp n1:1001>n2:1000 #2", "deliver n1:1001>n2:1000 #1")
 	expect(t, enabled(w), "deliver n1:1001>n2:1000 #2", "deliver udp n1:1001>n2:1000 #1")
 }
@@ -189,7 +190,8 @@ func TestMaxDelay(t *testing.T) {
 		most time.Duration
 		n1   bool // its timer may come before the message, which is then 5 ms late
 		n2   bool // likewise, 15 ms
-	}{{0, true, true}, {16 * time.Millisecond, true, true}, {14 * time.Millisecond, true, false}, {6 * time.Millisecond, true, false}, {4 * time.Millisecond, false, false}} {
+	}{{0, true, true}, {16 * time.Millisecond, true, true}, {14 * time.Millisecond, true, false},
+		{6 * time.Millisecond, true, false}, {4 * time.Millisecond, false, false}} {
 		w := start(c.most)
 		if got := slices.Contains(enabled(w), "timer n1"); got != c.n1 {
 			t.Errorf("%v: the timer of n1 may fire: %v", c.most, got)
@@ -216,7 +218,8 @@ func TestTimerOrMessage(t *testing.T) {
 	do(t, w, "start n1", "start n2", "timer n2")
 	before := w.State()
 	if before.Flight[0].Arrival <= before.Nodes[0].Deadline {
-		t.Fatalf("the messages arrive at %v, before the deadline at %v", before.Flight[0].Arrival, before.Nodes[0].Deadline)
+		t.Fatalf("the messages arrive at %v, before the deadline at %v", before.Flight[0].Arrival,
+			before.Nodes[0].Deadline)
 	}
 	for i := range 2 {
 		name := fmt.Sprintf("deliver n2:1000>n1:1001 #%d", i+1)
@@ -224,8 +227,10 @@ func TestTimerOrMessage(t *testing.T) {
 		if err != nil || !slices.Contains(w.Enabled(), a) || !slices.Contains(enabled(w), "timer n1") {
 			t.Fatalf("%s: %v; enabled are %q", name, err, enabled(w))
 		}
-		if s := apply(t, w, a); s.At != before.Nodes[0].Deadline-1 || s.Output.Clock != s.At || w.Now() >= before.Nodes[0].Deadline {
-			t.Errorf("%s at %v, and the clock is at %v; the deadline is %v", s.Name, s.At, s.Output.Clock, before.Nodes[0].Deadline)
+		if s := apply(t, w, a); s.At != before.Nodes[0].Deadline-1 || s.Output.Clock != s.At ||
+			w.Now() >= before.Nodes[0].Deadline {
+			t.Errorf("%s at %v, and the clock is at %v; the deadline is %v", s.Name, s.At, s.Output.Clock,
+				before.Nodes[0].Deadline)
 		}
 	}
 	for _, f := range w.State().Flight {
@@ -305,18 +310,27 @@ func TestBrokenContracts(t *testing.T) {
 		out        ariadne.Output
 	}{
 		{"clock", "its clock ran backwards", ariadne.Output{Left: ariadne.Left{Clock: at - 1}}},
-		{"forged sender", "it sent a message as node 1", ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
-		{"to itself", "it sent a message to node 0", ariadne.Output{Messages: []ariadne.Message{{To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
-		{"to nobody", "it sent a message to node 7", ariadne.Output{Messages: []ariadne.Message{{To: 7, Sent: at}}, Left: ariadne.Left{Clock: at}}},
-		{"before its cause", "outside its step", ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at - 1}}, Left: ariadne.Left{Clock: at}}},
-		{"from the future", "outside its step", ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at + 1}}, Left: ariadne.Left{Clock: at}}},
-		{"same number twice", "it sent number 1 after number 1", ariadne.Output{Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"forged sender", "it sent a message as node 1",
+			ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"to itself", "it sent a message to node 0",
+			ariadne.Output{Messages: []ariadne.Message{{To: 0, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"to nobody", "it sent a message to node 7",
+			ariadne.Output{Messages: []ariadne.Message{{To: 7, Sent: at}}, Left: ariadne.Left{Clock: at}}},
+		{"before its cause", "outside its step",
+			ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at - 1}}, Left: ariadne.Left{Clock: at}}},
+		{"from the future", "outside its step",
+			ariadne.Output{Messages: []ariadne.Message{{To: 1, Sent: at + 1}}, Left: ariadne.Left{Clock: at}}},
+		{"same number twice", "it sent number 1 after number 1",
+			ariadne.Output{Messages: []ariadne.Message{{To: 1, Seq: 1, Sent: at}, {To: 1, Seq: 1, Sent: at}},
+				Left: ariadne.Left{Clock: at}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			nodes := worldtest.Nodes(scripts(nothing, nothing)...)
 			nodes[0].Start, nodes[1].Start = at, at
-			_, err := worldtest.New(rules, nodes, []ariadne.Automaton{broken{c.out}, nil}).Apply(ariadne.Action{Kind: ariadne.ActStart})
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "step 1 (start n1): node n1 broke its contract: ") {
+			_, err := worldtest.New(rules, nodes,
+				[]ariadne.Automaton{broken{c.out}, nil}).Apply(ariadne.Action{Kind: ariadne.ActStart})
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "step 1 (start n1): node n1 broke its contract: ") {
 				t.Errorf("err = %v, want %q", err, c.want)
 			}
 		})
@@ -469,7 +483,9 @@ func (m *monitor) deliver(before world.State, s ariadne.Step) {
 		m.t.Fatalf("%s at %v, it arrives at %v", s.Name, s.At, f.Arrival)
 	}
 	for _, g := range m.w.State().Flight {
-		if g.From == s.Action.Node && !slices.ContainsFunc(before.Flight, func(h world.Flying) bool { return h.Packet == g.Packet }) && g.Arrival < f.Arrival.Add(m.rules.Latency) {
+		if g.From == s.Action.Node &&
+			!slices.ContainsFunc(before.Flight, func(h world.Flying) bool { return h.Packet == g.Packet }) &&
+			g.Arrival < f.Arrival.Add(m.rules.Latency) {
 			m.t.Fatalf("%s at %v, which arrived at %v, sends what arrives at %v", s.Name, s.At, f.Arrival, g.Arrival)
 		}
 	}

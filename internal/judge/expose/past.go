@@ -98,7 +98,8 @@ func (h *History) written(id ariadne.NodeID, out *ariadne.Output) (all []Event) 
 					}
 					return ""
 				}
-				all = append(all, Event{EventKind(kind), id, group("client"), group("op"), group("key"), group("value")})
+				all = append(all,
+					Event{EventKind(kind), id, group("client"), group("op"), group("key"), group("value")})
 				break
 			}
 		}

@@ -12,10 +12,12 @@ import (
 // told from an end.
 func TestConnections(t *testing.T) {
 	h := &History{Wire: "http", Port: 80}
-	up := ariadne.Flow{Proto: ariadne.TCP, Src: netip.MustParseAddrPort("10.0.0.2:4000"), Dst: netip.MustParseAddrPort("10.0.0.1:80")}
+	up := ariadne.Flow{Proto: ariadne.TCP, Src: netip.MustParseAddrPort("10.0.0.2:4000"),
+		Dst: netip.MustParseAddrPort("10.0.0.1:80")}
 	down := ariadne.Flow{Proto: ariadne.TCP, Src: up.Dst, Dst: up.Src}
 	sent := func(flags ariadne.Flags, data string) *ariadne.Output {
-		return &ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Flow: up, Flags: flags, Data: []byte(data)}}}
+		return &ariadne.Output{Messages: []ariadne.Message{{From: 1, To: 0, Flow: up, Flags: flags,
+			Data: []byte(data)}}}
 	}
 	received := func(flags ariadne.Flags, data string) *ariadne.Message {
 		return &ariadne.Message{From: 0, To: 1, Flow: down, Flags: flags, Data: []byte(data)}

@@ -119,7 +119,8 @@ func (r *Source) tells(c *Change) {
 func (r *Source) changes(all []Change, line string) []Change {
 	if r.Until != nil {
 		if m := r.Until.FindStringSubmatch(line); m != nil {
-			all = append(all, Change{Tuple: Tuple{Name: r.Name, Key: key(m, r.UntilKey)}, Ends: true, All: r.UntilKey == nil})
+			all = append(all,
+				Change{Tuple: Tuple{Name: r.Name, Key: key(m, r.UntilKey)}, Ends: true, All: r.UntilKey == nil})
 		}
 	}
 	m := r.Line.FindStringSubmatch(line)

@@ -13,7 +13,8 @@ import (
 func TestWhatIsExposed(t *testing.T) {
 	sources := Sources{
 		{Name: "leader", Line: regexp.MustCompile(`leads term (?P<term>\d+)`), Until: regexp.MustCompile(`follows`)},
-		{Name: "value", Line: regexp.MustCompile(`set (?P<key>\w+) to (.*)`), Key: []int{1}, Until: regexp.MustCompile(`drop (?P<key>\w+)`), UntilKey: []int{1}},
+		{Name: "value", Line: regexp.MustCompile(`set (?P<key>\w+) to (.*)`), Key: []int{1},
+			Until: regexp.MustCompile(`drop (?P<key>\w+)`), UntilKey: []int{1}},
 		{Name: "ready", Line: regexp.MustCompile(`ready`), Nodes: []ariadne.NodeID{1}},
 	}
 	for _, c := range []struct {

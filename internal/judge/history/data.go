@@ -33,30 +33,36 @@ const staleRead = "stale-read"
 var Kinds = []*Data{
 	{
 		Name: "register", Doc: "read, get or range; write, set or put; cas, whose value has two words: the expected value and the new one; delete or del",
-		words: map[string][]string{"read": {"read", "get", "range", staleRead}, "write": {"write", "set", "put"}, "delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
+		words: map[string][]string{"read": {"read", "get", "range", staleRead}, "write": {"write", "set", "put"},
+			"delete": {"delete", "del"}, "cas": {"cas"}}, reads: []string{"read"},
 		step: register,
 	},
 	{
 		Name: "counter", Doc: "add or increment, whose value is a number (default 1), and whose result, if it has one, is the sum; read or get",
-		words: map[string][]string{"read": {"read", "get"}, "add": {"add", "increment", "incr", "incrby", "decr", "decrby"}}, reads: []string{"read"},
+		words: map[string][]string{"read": {"read", "get"},
+			"add": {"add", "increment", "incr", "incrby", "decr", "decrby"}}, reads: []string{"read"},
 		check: amount, first: func(initial string) (string, error) { return number(initial, "0") },
 		step: counter,
 	},
 	{
 		Name: "set", Doc: "add; remove; contains, whose result is true or false; read, whose result is the elements in any order",
-		words: map[string][]string{"read": {"read", "get", "smembers"}, "add": {"add", "sadd"}, "remove": {"remove", "delete", "srem"}, "contains": {"contains", "has", "sismember"}}, reads: []string{"read", "contains"},
+		words: map[string][]string{"read": {"read", "get", "smembers"}, "add": {"add", "sadd"},
+			"remove": {"remove", "delete", "srem"}, "contains": {"contains", "has", "sismember"}},
+		reads: []string{"read", "contains"},
 		check: oneWord, first: func(initial string) (string, error) { return elements(initial), nil },
 		step: set,
 	},
 	{
 		Name: "list", Doc: "append; read, whose result is the elements in order",
-		words: map[string][]string{"read": {"read", "get", "lrange"}, "append": {"append", "add", "rpush"}}, reads: []string{"read"},
+		words: map[string][]string{"read": {"read", "get", "lrange"}, "append": {"append", "add", "rpush"}},
+		reads: []string{"read"},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: list,
 	},
 	{
 		Name: "queue", Doc: "enqueue, send or push; dequeue, receive or pop, whose result is the oldest element, or empty when the queue is empty",
-		words: map[string][]string{"enqueue": {"enqueue", "send", "push", "rpush"}, "dequeue": {"dequeue", "receive", "pop", "lpop"}},
+		words: map[string][]string{"enqueue": {"enqueue", "send", "push", "rpush"},
+			"dequeue": {"dequeue", "receive", "pop", "lpop"}},
 		check: oneWord, first: func(initial string) (string, error) { return words(initial), nil },
 		step: queue,
 	},
@@ -247,7 +253,8 @@ func number(text, other string) (string, error) {
 
 // words spells elements in their order, which may stand in brackets and between commas.
 func words(text string) string {
-	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t,;[]{}()", c) }), " ")
+	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return strings.ContainsRune(" \t,;[]{}()", c) }),
+		" ")
 }
 
 // elements spells those of a set.

@@ -56,7 +56,8 @@ const (
 
 // idle begin the names of methods that change no key's value and ask for none. Puts with leases are
 // not understood, so that leases matter to none.
-var idle = []string{"/etcdserverpb.KV/Compact", "/etcdserverpb.Watch/", "/etcdserverpb.Lease/", "/etcdserverpb.Cluster/", "/etcdserverpb.Maintenance/", "/etcdserverpb.Auth/", "/grpc.health.", "/grpc.reflection."}
+var idle = []string{"/etcdserverpb.KV/Compact", "/etcdserverpb.Watch/", "/etcdserverpb.Lease/",
+	"/etcdserverpb.Cluster/", "/etcdserverpb.Maintenance/", "/etcdserverpb.Auth/", "/grpc.health.", "/grpc.reflection."}
 
 // calls are the methods that are understood, by name.
 var calls = map[string]struct {
@@ -114,7 +115,8 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 			}
 			s = &stream{}
 			method := f.PseudoValue("path")
-			if method != "" && !slices.ContainsFunc(idle, func(name string) bool { return strings.HasPrefix(method, name) }) {
+			if method != "" &&
+				!slices.ContainsFunc(idle, func(name string) bool { return strings.HasPrefix(method, name) }) {
 				if _, ok := calls[method]; !ok {
 					return fmt.Errorf("method %q is not supported", short(method))
 				}

@@ -35,7 +35,8 @@ func newGRPC() *grpc {
 }
 
 func (g *grpc) flush(way int) *grpc {
-	e := expose.Event{Kind: []expose.EventKind{expose.Sent, expose.Received}[way], Client: "a", Value: g.out[way].String()}
+	e := expose.Event{Kind: []expose.EventKind{expose.Sent, expose.Received}[way], Client: "a",
+		Value: g.out[way].String()}
 	g.out[way].Reset()
 	g.events = append(g.events, e)
 	return g
@@ -47,7 +48,8 @@ func (g *grpc) headers(way int, id uint32, end bool, pairs ...string) {
 	}
 	block := bytes.Clone(g.block[way].Bytes())
 	g.block[way].Reset()
-	p := http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndStream: end, EndHeaders: !g.split, PadLength: 3, Priority: http2.PriorityParam{Weight: 7}}
+	p := http2.HeadersFrameParam{StreamID: id, BlockFragment: block, EndStream: end, EndHeaders: !g.split, PadLength: 3,
+		Priority: http2.PriorityParam{Weight: 7}}
 	if g.split {
 		p.BlockFragment = block[:1]
 	}
@@ -68,7 +70,8 @@ func (g *grpc) ask(id uint32, method, message string) *grpc {
 		g.out[0].WriteString(preface)
 		g.framer[0].WriteSettings(http2.Setting{ID: http2.SettingHeaderTableSize, Val: 8192})
 	}
-	g.headers(0, id, false, ":method", "POST", ":scheme", "http", ":path", method, "content-type", "application/grpc", "user-agent", "a user agent that is remembered")
+	g.headers(0, id, false, ":method", "POST", ":scheme", "http", ":path", method, "content-type", "application/grpc",
+		"user-agent", "a user agent that is remembered")
 	g.framer[0].WriteDataPadded(id, true, framed(0, message), []byte{0, 0})
 	return g.flush(0)
 }
@@ -145,53 +148,72 @@ var dialogues = []struct {
 	err    string
 }{
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(1, pb(3, 2)), "0").ask(3, kvRange, pb(1, "x")).tell(3, kvs("x", "1"), "0")
+		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(1, pb(3, 2)), "0").ask(3, kvRange, pb(1, "x")).tell(3,
+			kvs("x", "1"), "0")
 	}), "a begins put x 1;a ok;a begins get x;a ok 1", ""},
 	{calling(func(g *grpc) *grpc { // several at once, which are answered in another order
-		return g.ask(1, kvPut, pb(1, "x", 2, "1")).ask(3, kvRange, pb(1, "x")).ask(5, kvDelete, pb(1, "x", 3, 1)).tell(3, pb(), "0").tell(5, pb(2, 1), "0").tell(1, pb(), "0")
+		return g.ask(1, kvPut, pb(1, "x", 2, "1")).ask(3, kvRange, pb(1, "x")).ask(5, kvDelete,
+			pb(1, "x", 3, 1)).tell(3, pb(), "0").tell(5, pb(2, 1), "0").tell(1, pb(), "0")
 	}), "a begins put x 1;a/1 begins get x;a/2 begins delete x;a/1 ok;a/2 ok;a ok", ""},
 	{calling(func(g *grpc) *grpc { // headers in two frames, and remembered ones
 		g.split = true
-		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").ask(3, kvPut, pb(1, "x", 2, "2")).tell(3, pb(), "0")
+		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").ask(3, kvPut, pb(1, "x", 2, "2")).tell(3, pb(),
+			"0")
 	}), "a begins put x 1;a ok;a begins put x 2;a ok", ""},
 	// How calls end of which nobody knows what came, or which have done nothing.
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "").closed() }), "a begins put x 1;a gone", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, "-", "14") }), "a begins put x 1;a gone", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "", 2, "1")).tell(1, "-", "3") }), "a begins put 1;a fail", ""},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "").closed() }),
+		"a begins put x 1;a gone", ""},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, "-", "14") }),
+		"a begins put x 1;a gone", ""},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "", 2, "1")).tell(1, "-", "3") }),
+		"a begins put 1;a fail", ""},
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, kvPut, pb(1, "x", 2, "1")).reset(0, 1).ask(3, kvRange, pb(1, "x")).tell(1, pb(), "0").reset(1, 3)
+		return g.ask(1, kvPut, pb(1, "x", 2, "1")).reset(0, 1).ask(3, kvRange, pb(1, "x")).tell(1, pb(), "0").reset(1,
+			3)
 	}), "a begins put x 1;a gone;a begins get x;a gone", ""},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1")) }), "a begins put x 1", ""},
 	// Reads that may be old, and those that are none.
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvRange, pb(1, "x", 7, 1)).tell(1, kvs("x", "1"), "0") }), "a begins stale-read x;a ok 1", ""},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvRange, pb(1, "x", 7, 1)).tell(1, kvs("x", "1"), "0") }),
+		"a begins stale-read x;a ok 1", ""},
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, kvRange, pb(1, "x", 2, "y")).tell(1, kvs("x", "1"), "0").ask(3, kvRange, pb(1, "x", 4, 5)).tell(3, kvs("x", "1"), "0").ask(5, kvRange, pb(1, "x", 9, 1)).tell(5, pb(4, 1), "0")
+		return g.ask(1, kvRange, pb(1, "x", 2, "y")).tell(1, kvs("x", "1"), "0").ask(3, kvRange,
+			pb(1, "x", 4, 5)).tell(3, kvs("x", "1"), "0").ask(5, kvRange, pb(1, "x", 9, 1)).tell(5, pb(4, 1), "0")
 	}), "", ""},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 5, 1)).tell(1, pb(), "0") }), "", ""},
 	// Transactions.
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, kvTxn, cas("x", "1", "2 3")).tell(1, pb(2, 1, 3, pb(2, pb())), "0").ask(3, kvTxn, cas("x", "1", "2")).tell(3, pb(3, pb(1, kvs("x", "9"))), "0")
+		return g.ask(1, kvTxn, cas("x", "1", "2 3")).tell(1, pb(2, 1, 3, pb(2, pb())), "0").ask(3, kvTxn,
+			cas("x", "1", "2")).tell(3, pb(3, pb(1, kvs("x", "9"))), "0")
 	}), "a begins cas x 1 2 3;a/1 begins get x;a ok;a/1 fail;a begins cas x 1 2;a/1 begins get x;a fail;a/1 ok 9", ""},
 	{calling(func(g *grpc) *grpc { // not there yet, by its revision
-		return g.ask(1, kvTxn, pb(1, pb(2, 1, 3, "x", 5, 0), 2, pb(2, pb(1, "x", 2, "1")))).tell(1, pb(2, 1, 3, pb(2, pb())), "0")
+		return g.ask(1, kvTxn, pb(1, pb(2, 1, 3, "x", 5, 0), 2, pb(2, pb(1, "x", 2, "1")))).tell(1,
+			pb(2, 1, 3, pb(2, pb())), "0")
 	}), "a begins cas x 1;a ok", ""},
 	// by a revision that nobody knows, or a value of two words: a write
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, kvTxn, pb(1, pb(2, 2, 3, "x", 6, 7), 2, pb(2, pb(1, "x", 2, "1")))).ask(3, kvTxn, cas("x", "1 2", "3"))
+		return g.ask(1, kvTxn, pb(1, pb(2, 2, 3, "x", 6, 7), 2, pb(2, pb(1, "x", 2, "1")))).ask(3, kvTxn,
+			cas("x", "1 2", "3"))
 	}), "a begins put x 1;a/1 begins put x 3;a/2 begins get x", ""},
 	{calling(func(g *grpc) *grpc { // another comparison, and another key
-		return g.ask(1, kvTxn, pb(1, pb(1, 3, 2, 3, 3, "x", 7, "1"), 2, pb(2, pb(1, "x", 2, "2")))).ask(3, kvTxn, pb(1, pb(2, 3, 3, "y", 7, "1"), 2, pb(2, pb(1, "x", 2, "2")), 3, pb(3, pb(1, "x"))))
+		return g.ask(1, kvTxn, pb(1, pb(1, 3, 2, 3, 3, "x", 7, "1"), 2, pb(2, pb(1, "x", 2, "2")))).ask(3, kvTxn,
+			pb(1, pb(2, 3, 3, "y", 7, "1"), 2, pb(2, pb(1, "x", 2, "2")), 3, pb(3, pb(1, "x"))))
 	}), "a begins put x 2;a/1 begins put x 2;a/2 begins delete x", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvTxn, pb(2, pb(2, pb(1, "x", 2, "1")))).tell(1, pb(2, 1), "0") }), "", "fewer results than requests"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvTxn, pb(2, pb(2, pb(1, "x", 2, "1")))).tell(1, pb(2, 1), "0") }),
+		"", "fewer results than requests"},
 	// What is no matter, and what is not understood.
 	{calling(func(g *grpc) *grpc {
-		return g.ask(1, "/etcdserverpb.Watch/Watch", pb(1, "x")).tell(1, pb(), "").ask(3, "/etcdserverpb.Maintenance/Status", "").tell(3, pb(), "0").ask(5, "/etcdserverpb.KV/Compact", pb(1, 3)).tell(5, pb(), "0")
+		return g.ask(1, "/etcdserverpb.Watch/Watch", pb(1, "x")).tell(1, pb(), "").ask(3,
+			"/etcdserverpb.Maintenance/Status", "").tell(3, pb(), "0").ask(5, "/etcdserverpb.KV/Compact",
+			pb(1, 3)).tell(5, pb(), "0")
 	}), "", ""},
-	{calling(func(g *grpc) *grpc { return g.ask(1, "/v3lockpb.Lock/Lock", pb(1, "x")) }), "", `"/v3lockpb.Lock/Lock" is not supported`},
+	{calling(func(g *grpc) *grpc { return g.ask(1, "/v3lockpb.Lock/Lock", pb(1, "x")) }), "",
+		`"/v3lockpb.Lock/Lock" is not supported`},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1", 3, 7)) }), "", "Put: a key with a lease"},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, pb(1, "x", 2, "1", 90, 7)) }), "", "Put: unknown field 90"},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvDelete, pb(1, "x", 2, "y")) }), "", "DeleteRange: a request for several keys"},
-	{calling(func(g *grpc) *grpc { return g.ask(1, kvTxn, pb(2, pb(4, pb()))) }), "", "a transaction within a transaction"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvDelete, pb(1, "x", 2, "y")) }), "",
+		"DeleteRange: a request for several keys"},
+	{calling(func(g *grpc) *grpc { return g.ask(1, kvTxn, pb(2, pb(4, pb()))) }), "",
+		"a transaction within a transaction"},
 	{calling(func(g *grpc) *grpc { return g.ask(1, kvPut, "\x0a\x09x") }), "", "cannot be read"},
 	{calling(func(g *grpc) *grpc {
 		g.ask(1, "/etcdserverpb.Watch/Watch", "")
@@ -200,13 +222,17 @@ var dialogues = []struct {
 		return g.flush(0)
 	}), "", "compressed"},
 	{calling(func(g *grpc) *grpc { return g.raw(0, "\x16\x03\x01") }), "", "is not the beginning of HTTP/2"},
-	{calling(func(g *grpc) *grpc { return g.raw(0, "GET /health HTTP/1.1\r\n") }), "", "is not the beginning of HTTP/2"},
-	{calling(func(g *grpc) *grpc { return g.raw(0, preface+"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff") }), "", "COMPRESSION_ERROR"},
+	{calling(func(g *grpc) *grpc { return g.raw(0, "GET /health HTTP/1.1\r\n") }), "",
+		"is not the beginning of HTTP/2"},
+	{calling(func(g *grpc) *grpc { return g.raw(0, preface+"\x00\x00\x01\x01\x04\x00\x00\x00\x01\xff") }), "",
+		"COMPRESSION_ERROR"},
 	{calling(func(g *grpc) *grpc { // headers that are not whole, and another frame
 		return g.raw(0, preface+"\x00\x00\x01\x01\x00\x00\x00\x00\x01\x82\x00\x00\x00\x00\x00\x00\x00\x00\x01")
 	}), "", "expected CONTINUATION"},
 	{calling(func(g *grpc) *grpc {
-		g.ask(1, kvPut, pb(1, "x", 2, "1")).framer[1].WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2, BlockFragment: []byte{0x82}, EndHeaders: true})
+		g.ask(1, kvPut,
+			pb(1, "x", 2, "1")).framer[1].WritePushPromise(http2.PushPromiseParam{StreamID: 1, PromiseID: 2,
+			BlockFragment: []byte{0x82}, EndHeaders: true})
 		return g.flush(1)
 	}), "", "a response without a request"},
 	{calling(func(g *grpc) *grpc { // headers behind a request whose call has ended
@@ -232,7 +258,8 @@ func TestEtcd(t *testing.T) {
 		}
 		for _, events := range [][]expose.Event{c.events, pieces} {
 			all, err := Operations(h, events)
-			if got := strings.Join(said(all), ";"); got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			if got := strings.Join(said(all), ";"); got != c.want || (err == nil) != (c.err == "") || err != nil &&
+				!strings.Contains(err.Error(), c.err) {
 				t.Errorf("%d: %s, %v\nwant %s, %s", i, got, err, c.want, c.err)
 			}
 		}
@@ -242,7 +269,8 @@ func TestEtcd(t *testing.T) {
 // TestStaleReads: a read that may be old is held to sequential consistency alone.
 func TestStaleReads(t *testing.T) {
 	write := func(g *grpc) *grpc {
-		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").ask(3, kvPut, pb(1, "x", 2, "2")).tell(3, pb(), "0")
+		return g.ask(1, kvPut, pb(1, "x", 2, "1")).tell(1, pb(), "0").ask(3, kvPut, pb(1, "x", 2, "2")).tell(3, pb(),
+			"0")
 	}
 	read := func(g *grpc) *grpc { return g.ask(5, kvRange, pb(1, "x", 7, 1)).tell(5, kvs("x", "1"), "0") }
 	by := func(name string, events []expose.Event) []expose.Event {
@@ -257,7 +285,8 @@ func TestStaleReads(t *testing.T) {
 		events []expose.Event
 		level  Level
 		broken bool
-	}{{other, Linearizable, false}, {other, Durable, false}, {other, Sequential, false}, {own, Linearizable, false}, {own, Durable, false}, {own, Sequential, true}} {
+	}{{other, Linearizable, false}, {other, Durable, false}, {other, Sequential, false}, {own, Linearizable, false},
+		{own, Durable, false}, {own, Sequential, true}} {
 		all, err := Operations(&expose.History{Wire: "etcd"}, c.events)
 		if err != nil {
 			t.Fatal(err)

@@ -66,7 +66,8 @@ func (o *operation) isOpen() bool { return o.pending || o.ignored }
 // Broken says why no order of the operations explains what came of them, or "". Unknown: nobody
 // knows within the time. Names are the nodes'. An operation whose end is not known may have
 // happened at any later time or never.
-func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool, err error) {
+func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool,
+	err error) {
 	keys := map[string][]operation{}
 	all, err := p.paired(events)
 	if err != nil {
@@ -235,7 +236,8 @@ func (p *Property) describe(key string, all []operation, names []string) string 
 	if key != "" {
 		of = " on " + key
 	}
-	order := [...]string{Linearizable: "order", Sequential: "order that keeps each client's", Durable: "order in which acknowledged operations are not lost"}[p.Level]
+	order := [...]string{Linearizable: "order", Sequential: "order that keeps each client's",
+		Durable: "order in which acknowledged operations are not lost"}[p.Level]
 	s := "s"
 	if len(all) == 1 {
 		s = ""

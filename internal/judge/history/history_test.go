@@ -67,10 +67,12 @@ func TestBroken(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v, want %q", c.history, got, unknown, err, c.want)
 		}
 	}
-	if _, _, err := register.Broken(parse("0 remove x"), names, time.Minute); err == nil || !strings.Contains(err.Error(), `"remove" is not an operation`) {
+	if _, _, err := register.Broken(parse("0 remove x"), names, time.Minute); err == nil ||
+		!strings.Contains(err.Error(), `"remove" is not an operation`) {
 		t.Error(err)
 	}
-	if got, _, _ := property(t, Claim{Of: "register", Initial: "7"}).Broken(parse("0 read x", "0 ok 7"), names, time.Minute); got != "" {
+	if got, _, _ := property(t, Claim{Of: "register", Initial: "7"}).Broken(parse("0 read x", "0 ok 7"), names,
+		time.Minute); got != "" {
 		t.Error(got)
 	}
 }
@@ -122,7 +124,8 @@ func TestData(t *testing.T) {
 		{"bank", "", "0 transfer x a b", `write it as in "a b 5"`},
 		{"queue", "", "0 read x", `"read" is not an operation of a queue`},
 	} {
-		if _, _, err := property(t, Claim{Of: c.of}).Broken(parse(c.line), []string{"a"}, time.Minute); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := property(t, Claim{Of: c.of}).Broken(parse(c.line), []string{"a"}, time.Minute); err == nil ||
+			!strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.line, err, c.want)
 		}
 	}
@@ -193,10 +196,12 @@ func TestDurable(t *testing.T) {
 var drawn = map[string]struct{ ops, results []string }{
 	"register": {[]string{"read x", "read x", "write x %d", "cas x %d %d", "del x"}, []string{"%d"}},
 	"counter":  {[]string{"read x", "add x %d", "incr x"}, []string{"%d", ""}},
-	"set":      {[]string{"read x", "add x %d", "remove x %d", "contains x %d"}, []string{"%d", "", "true", "false", "%d %d"}},
-	"list":     {[]string{"read x", "append x %d"}, []string{"%d", "", "%d %d"}},
-	"queue":    {[]string{"enqueue x %d", "dequeue x"}, []string{"%d", "%d", ""}},
-	"bank":     {[]string{"read x", "transfer x a b %d", "transfer x b a %d"}, []string{"a=2 b=2", "a=1 b=3", "a=3 b=1", "b=4"}},
+	"set": {[]string{"read x", "add x %d", "remove x %d", "contains x %d"},
+		[]string{"%d", "", "true", "false", "%d %d"}},
+	"list":  {[]string{"read x", "append x %d"}, []string{"%d", "", "%d %d"}},
+	"queue": {[]string{"enqueue x %d", "dequeue x"}, []string{"%d", "%d", ""}},
+	"bank": {[]string{"read x", "transfer x a b %d", "transfer x b a %d"},
+		[]string{"a=2 b=2", "a=1 b=3", "a=3 b=1", "b=4"}},
 }
 
 // TestBruteForce: on small histories the answer is that of trying all orders.

@@ -40,13 +40,17 @@ var commands = map[string]command{
 }
 
 // quiet are commands that change no data and ask for none.
-var quiet = []string{"ping", "hello", "client", "command", "info", "config", "auth", "role", "wait", "cluster", "readonly", "readwrite", "asking", "echo", "quit", "dbsize", "exists", "ttl", "pttl", "type",
+var quiet = []string{"ping", "hello", "client", "command", "info", "config", "auth", "role", "wait", "cluster",
+	"readonly", "readwrite", "asking", "echo", "quit", "dbsize", "exists", "ttl", "pttl", "type",
 	"time", "sentinel", "memory", "lastsave", "bgsave", "save", "replicaof", "slaveof", "failover"}
 
 // refusals begin errors of commands that were not carried out. Others that are called ERR may come
 // from a proxy, which does not know.
-var refusals = []string{"ERR unknown", "ERR wrong number", "ERR value is not", "ERR increment or decrement", "ERR syntax", "ERR max number of clients", "ERR operation not permitted", "ERR string exceeds", "ERR Protocol error",
-	"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "READONLY", "LOADING", "MASTERDOWN", "NOREPLICAS", "MISCONF", "OOM", "NOAUTH", "NOPERM", "BUSY", "NOPROTO", "WRONGPASS"}
+var refusals = []string{"ERR unknown", "ERR wrong number", "ERR value is not", "ERR increment or decrement",
+	"ERR syntax", "ERR max number of clients", "ERR operation not permitted", "ERR string exceeds",
+	"ERR Protocol error",
+	"WRONGTYPE", "MOVED", "ASK", "TRYAGAIN", "CLUSTERDOWN", "CROSSSLOT", "READONLY", "LOADING", "MASTERDOWN",
+	"NOREPLICAS", "MISCONF", "OOM", "NOAUTH", "NOPERM", "BUSY", "NOPROTO", "WRONGPASS"}
 
 func (resp) request(sent []byte) (r request, n int, err error) {
 	var args []string
@@ -111,7 +115,9 @@ func (resp) response(received []byte, to *request, _ bool) (a answer, n int, err
 	a.kind = expose.Returned
 	switch v.kind {
 	case '-', '!':
-		if a.kind = expose.Gone; slices.ContainsFunc(refusals, func(r string) bool { return strings.HasPrefix(v.text+" ", r+" ") }) {
+		if a.kind = expose.Gone; slices.ContainsFunc(refusals, func(r string) bool {
+			return strings.HasPrefix(v.text+" ", r+" ")
+		}) {
 			a.kind = expose.Failed
 		}
 		return a, n, nil

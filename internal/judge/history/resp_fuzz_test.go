@@ -8,7 +8,8 @@ import (
 // FuzzRESP: a value that is read has at least one byte and no more than there are, and is the same
 // when more bytes follow.
 func FuzzRESP(f *testing.F) {
-	for _, text := range []string{"+OK\r\n", ":12\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n$1\r\na\r\n:1\r\n", "*-1\r\n", "-ERR x\r\n", "*1000000000\r\n", "$99999999999\r\n", "*1\r\n*1\r\n"} {
+	for _, text := range []string{"+OK\r\n", ":12\r\n", "$3\r\nabc\r\n", "$-1\r\n", "*2\r\n$1\r\na\r\n:1\r\n",
+		"*-1\r\n", "-ERR x\r\n", "*1000000000\r\n", "$99999999999\r\n", "*1\r\n*1\r\n"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

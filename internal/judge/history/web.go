@@ -33,7 +33,8 @@ func (w web) request(sent []byte) (r request, n int, err error) {
 	r.about = q.Method
 	line := strings.TrimSpace(q.Method + " " + q.RequestURI + " " + spelled(body))
 	if m := w.Invoke.FindStringSubmatch(line); m != nil {
-		r.op, r.key, r.value = strings.ToLower(group(w.Invoke, m, "op")), group(w.Invoke, m, "key"), group(w.Invoke, m, "value")
+		r.op, r.key, r.value = strings.ToLower(group(w.Invoke, m, "op")), group(w.Invoke, m, "key"),
+			group(w.Invoke, m, "value")
 	}
 	return r, n, nil
 }

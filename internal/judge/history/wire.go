@@ -26,9 +26,15 @@ type Protocol struct {
 
 // Protocols are those that are understood.
 var Protocols = []Protocol{
-	{"etcd", 2379, false, "the requests of etcd's gRPC", func(_ *expose.History, c *connection) conversation { return newEtcd(c) }},
-	{"http", 80, true, "", func(h *expose.History, c *connection) conversation { return &inOrder{protocol: web{h}, on: c} }},
-	{"resp", 6379, false, "the commands of Redis", func(_ *expose.History, c *connection) conversation { return &inOrder{protocol: resp{}, on: c} }},
+	{"etcd", 2379, false, "the requests of etcd's gRPC", func(_ *expose.History, c *connection) conversation {
+		return newEtcd(c)
+	}},
+	{"http", 80, true, "", func(h *expose.History, c *connection) conversation {
+		return &inOrder{protocol: web{h}, on: c}
+	}},
+	{"resp", 6379, false, "the commands of Redis", func(_ *expose.History, c *connection) conversation {
+		return &inOrder{protocol: resp{}, on: c}
+	}},
 }
 
 // ProtocolNames are their names.

@@ -23,7 +23,8 @@ type poll struct {
 // Step implements Check.
 func (d *Divergence) Step(s *ariadne.Step) *ariadne.Violation {
 	if s.Output.Diverged != "" {
-		return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At, Message: s.Output.Diverged}
+		return &ariadne.Violation{Kind: "divergence", Node: s.Action.Node, Step: s.Index, At: s.At,
+			Message: s.Output.Diverged}
 	}
 	if d.polls == nil {
 		d.polls = make([]poll, len(d.Nodes))

@@ -45,7 +45,8 @@ func (Sanitizer) Step(s *ariadne.Step) *ariadne.Violation {
 					said[k] = strings.TrimSpace(address.ReplaceAllString(text, ""))
 				}
 				message := strings.Join(said, "; ")
-				return &ariadne.Violation{Kind: "sanitizer", Node: s.Action.Node, Step: s.Index, At: l.At, Message: message}
+				return &ariadne.Violation{Kind: "sanitizer", Node: s.Action.Node, Step: s.Index, At: l.At,
+					Message: message}
 			}
 		}
 	}

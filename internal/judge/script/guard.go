@@ -212,16 +212,18 @@ func elementOf(v starlark.Value) int {
 
 // before returns a function that does what f does, after it has been charged for.
 func before(f *starlark.Builtin, check func(t *starlark.Thread, args starlark.Tuple) error) *starlark.Builtin {
-	g := starlark.NewBuiltin(f.Name(), func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-		all := slices.Clone(args)
-		for _, kv := range kwargs {
-			all = append(all, kv[1])
-		}
-		if err := check(t, all); err != nil {
-			return nil, fmt.Errorf("%s: %w", f.Name(), err)
-		}
-		return f.CallInternal(t, args, kwargs)
-	})
+	g := starlark.NewBuiltin(f.Name(),
+		func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+			error) {
+			all := slices.Clone(args)
+			for _, kv := range kwargs {
+				all = append(all, kv[1])
+			}
+			if err := check(t, all); err != nil {
+				return nil, fmt.Errorf("%s: %w", f.Name(), err)
+			}
+			return f.CallInternal(t, args, kwargs)
+		})
 	if f.Receiver() != nil {
 		return g.BindReceiver(f.Receiver())
 	}
@@ -258,10 +260,12 @@ func guards() starlark.StringDict {
 		case "str", "repr", "print", "fail":
 			all[name] = before(f, chargeTexts)
 		case "getattr":
-			all[name] = starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
-				v, err := f.CallInternal(t, args, kwargs)
-				return guardMethod(v), err
-			})
+			all[name] = starlark.NewBuiltin(name,
+				func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple,
+					kwargs []starlark.Tuple) (starlark.Value, error) {
+					v, err := f.CallInternal(t, args, kwargs)
+					return guardMethod(v), err
+				})
 		case "list", "tuple", "bytes", "enumerate", "sorted", "reversed", "zip":
 			all[name] = before(f, chargeElements)
 		case "dict", "set":
@@ -333,12 +337,16 @@ func guardMethod(v starlark.Value) starlark.Value {
 	switch r := f.Receiver().(type) {
 	case starlark.String:
 		switch name := f.Name(); {
-		case strings.HasPrefix(name, "is"), slices.Contains([]string{"startswith", "endswith", "find", "rfind", "index", "rindex", "count", "strip", "lstrip", "rstrip"}, name):
+		case strings.HasPrefix(name,
+			"is"), slices.Contains([]string{"startswith", "endswith", "find", "rfind", "index", "rindex", "count",
+			"strip", "lstrip", "rstrip"}, name):
 			return v
 		case name == "join":
 			return before(f, func(t *starlark.Thread, args starlark.Tuple) error { return chargeJoin(t, len(r), args) })
 		case name == "replace":
-			return before(f, func(t *starlark.Thread, args starlark.Tuple) error { return chargeReplace(t, string(r), args) })
+			return before(f, func(t *starlark.Thread, args starlark.Tuple) error {
+				return chargeReplace(t, string(r), args)
+			})
 		case name == "format":
 			return before(f, func(t *starlark.Thread, args starlark.Tuple) error {
 				return chargePrinted(t, strings.Count(string(r), "{")+1, append(args, r)...)
@@ -356,7 +364,9 @@ func guardMethod(v starlark.Value) starlark.Value {
 	case *starlark.Dict:
 		switch f.Name() {
 		case "items", "keys", "values":
-			return before(f, func(t *starlark.Thread, _ starlark.Tuple) error { return charge(t, times(r.Len(), entry)) })
+			return before(f, func(t *starlark.Thread, _ starlark.Tuple) error {
+				return charge(t, times(r.Len(), entry))
+			})
 		case "update":
 			return before(f, chargeEntries)
 		}
@@ -364,7 +374,9 @@ func guardMethod(v starlark.Value) starlark.Value {
 		switch f.Name() {
 		case "add", "clear", "discard", "pop", "remove":
 		default:
-			return before(f, func(t *starlark.Thread, args starlark.Tuple) error { return chargeEntries(t, append(args, r)) })
+			return before(f, func(t *starlark.Thread, args starlark.Tuple) error {
+				return chargeEntries(t, append(args, r))
+			})
 		}
 	}
 	return v

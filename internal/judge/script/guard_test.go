@@ -111,7 +111,8 @@ func TestMemoryIsBounded(t *testing.T) {
 
 // TestDeepListsAreFrozen: a script may leave lists as deep as its steps allow.
 func TestDeepListsAreFrozen(t *testing.T) {
-	for _, src := range []string{"x = []\nfor i in range(600000): x = [x]\n", "x = ()\nfor i in range(600000): x = (x,)\ny = {x: 1}\n"} {
+	for _, src := range []string{"x = []\nfor i in range(600000): x = [x]\n",
+		"x = ()\nfor i in range(600000): x = (x,)\ny = {x: 1}\n"} {
 		globals, err := run(inFunction(src + "y = x"))
 		if err != nil {
 			t.Error(err)
@@ -123,17 +124,27 @@ func TestDeepListsAreFrozen(t *testing.T) {
 // TestGuardsChangeNothing: what is guarded does what the interpreter does.
 func TestGuardsChangeNothing(t *testing.T) {
 	for _, src := range []string{
-		"1 + 2 * 3 - 4", "'a' + 'b' * 3", "[1] * 2 + [3]", "3 * (1, 2)", "'%s-%d' % ('a', 3)", "7 % 3", "-7 % 3", "{1: 2} | {3: 4}",
-		"set([1, 2]) & set([2])", "set([1, 2]) - set([2])", "set([1]) ^ set([2])", "5 & 3", "5 ^ 3", "1.5 + 2", "'abc'[1:]", "[1, 2, 3][::-1]",
-		"'a,b'.split(',')", "' a '.strip().upper()", "','.join(['a', 'b'])", "'{} {x}'.format(1, x=2)", "'aXbX'.replace('X', 'yy')",
-		"[x * 2 for x in range(5) if x % 2]", "{x: x + 1 for x in [1, 2]}", "(lambda a, b=1 + 1: a + b)(1)", "(lambda *a, **k: (a, k))(*[1, 2], **{'x': 3})",
-		"sorted([3, 1, 2], key=lambda x: -x)", "list(zip([1, 2], 'ab'.elems()))", "dict(a=1, b=2)", "{'a': 1}.items()", "getattr('a', 'upper')()",
-		"hasattr('a', 'upper')", "json.decode('[1, {\"a\": 2}]')", "json.encode({'a': [1, 2]})", "json.indent('[1]')", "math.floor(1.5)",
-		"str([1, 'a'])", "repr('a')", "min(3, 1)", "max([1, 5], key=lambda x: -x)", "any([0, 1])", "len('abc')", "enumerate(['a'])", "reversed([1, 2])",
-		"type(1)", "1 if 2 > 1 else 3", "not [] and 1 or 2", "[1, 2] == [1, 2]", "2 in [1, 2]", "int('12') + int(3.0)", "(1, (2, 3))[1][0]", "bytes([65])", "chr(97) + 'b'",
-		"1 + 'a'", "'a'.foo", "[1].bar()", "'%d' % 'x'", "nothing + 1", "'a' * 'b'", "{} + {}", "list(1)", "getattr('a', 'nope')", "getattr('a', 'nope', 3)",
+		"1 + 2 * 3 - 4", "'a' + 'b' * 3", "[1] * 2 + [3]", "3 * (1, 2)", "'%s-%d' % ('a', 3)", "7 % 3", "-7 % 3",
+		"{1: 2} | {3: 4}",
+		"set([1, 2]) & set([2])", "set([1, 2]) - set([2])", "set([1]) ^ set([2])", "5 & 3", "5 ^ 3", "1.5 + 2",
+		"'abc'[1:]", "[1, 2, 3][::-1]",
+		"'a,b'.split(',')", "' a '.strip().upper()", "','.join(['a', 'b'])", "'{} {x}'.format(1, x=2)",
+		"'aXbX'.replace('X', 'yy')",
+		"[x * 2 for x in range(5) if x % 2]", "{x: x + 1 for x in [1, 2]}", "(lambda a, b=1 + 1: a + b)(1)",
+		"(lambda *a, **k: (a, k))(*[1, 2], **{'x': 3})",
+		"sorted([3, 1, 2], key=lambda x: -x)", "list(zip([1, 2], 'ab'.elems()))", "dict(a=1, b=2)", "{'a': 1}.items()",
+		"getattr('a', 'upper')()",
+		"hasattr('a', 'upper')", "json.decode('[1, {\"a\": 2}]')", "json.encode({'a': [1, 2]})", "json.indent('[1]')",
+		"math.floor(1.5)",
+		"str([1, 'a'])", "repr('a')", "min(3, 1)", "max([1, 5], key=lambda x: -x)", "any([0, 1])", "len('abc')",
+		"enumerate(['a'])", "reversed([1, 2])",
+		"type(1)", "1 if 2 > 1 else 3", "not [] and 1 or 2", "[1, 2] == [1, 2]", "2 in [1, 2]", "int('12') + int(3.0)",
+		"(1, (2, 3))[1][0]", "bytes([65])", "chr(97) + 'b'",
+		"1 + 'a'", "'a'.foo", "[1].bar()", "'%d' % 'x'", "nothing + 1", "'a' * 'b'", "{} + {}", "list(1)",
+		"getattr('a', 'nope')", "getattr('a', 'nope', 3)",
 	} {
-		want, wantErr := starlark.EvalOptions(options, &starlark.Thread{}, "x.star", src, starlark.StringDict{"json": starlark.None, "math": starlark.None})
+		want, wantErr := starlark.EvalOptions(options, &starlark.Thread{}, "x.star", src,
+			starlark.StringDict{"json": starlark.None, "math": starlark.None})
 		if strings.HasPrefix(src, "json.") || strings.HasPrefix(src, "math.") {
 			want, wantErr = nil, nil
 		}
@@ -162,7 +173,8 @@ func TestGuardsChangeNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", src, globals["result"], err, want)
 		}
 	}
-	if _, err := run("def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil || !strings.Contains(err.Error(), "assign the result of the call to a name first") {
+	if _, err := run("def f(): return 0\ny = [1]\ny[f()] += 1\n"); err == nil ||
+		!strings.Contains(err.Error(), "assign the result of the call to a name first") {
 		t.Error(err)
 	}
 }

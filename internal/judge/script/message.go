@@ -81,7 +81,8 @@ func (s *Says) fields(m *ariadne.Message) starlark.StringDict {
 		return s.event
 	}
 	s.event = starlark.StringDict{}
-	v, err := starlark.Call(&starlark.Thread{}, json.Module.Members["decode"], starlark.Tuple{starlark.String(m.Data)}, nil)
+	v, err := starlark.Call(&starlark.Thread{}, json.Module.Members["decode"], starlark.Tuple{starlark.String(m.Data)},
+		nil)
 	if d, ok := v.(*starlark.Dict); ok && err == nil {
 		d.Freeze()
 		for _, item := range d.Items() {
@@ -124,7 +125,8 @@ var decoders = map[string]func(text []byte) starlark.Value{
 		}
 		var values []starlark.Value
 		for _, p := range all {
-			fields := starlark.StringDict{"method": starlark.None, "target": starlark.None, "status": starlark.None, "body": starlark.String(p.Body)}
+			fields := starlark.StringDict{"method": starlark.None, "target": starlark.None, "status": starlark.None,
+				"body": starlark.String(p.Body)}
 			if p.Method != "" {
 				fields["method"], fields["target"] = starlark.String(p.Method), starlark.String(p.Target)
 			} else {

@@ -16,9 +16,11 @@ type guarded struct{ err error }
 func watch() starlark.StringDict {
 	all := starlark.StringDict{}
 	enter := func(name string, f func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error)) {
-		all[name] = starlark.NewBuiltin(name, func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
-			return f(t, args)
-		})
+		all[name] = starlark.NewBuiltin(name,
+			func(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value,
+				error) {
+				return f(t, args)
+			})
 	}
 	for op := range charged {
 		enter(op.String(), func(t *starlark.Thread, args starlark.Tuple) (starlark.Value, error) {
@@ -52,8 +54,10 @@ var charged = map[syntax.Token]bool{syntax.PLUS: true, syntax.STAR: true, syntax
 	syntax.PIPE: true, syntax.AMP: true, syntax.MINUS: true, syntax.CIRCUMFLEX: true}
 
 // augmented are the operators of statements.
-var augmented = map[syntax.Token]syntax.Token{syntax.PLUS_EQ: syntax.PLUS, syntax.STAR_EQ: syntax.STAR, syntax.PERCENT_EQ: syntax.PERCENT,
-	syntax.PIPE_EQ: syntax.PIPE, syntax.AMP_EQ: syntax.AMP, syntax.MINUS_EQ: syntax.MINUS, syntax.CIRCUMFLEX_EQ: syntax.CIRCUMFLEX}
+var augmented = map[syntax.Token]syntax.Token{syntax.PLUS_EQ: syntax.PLUS, syntax.STAR_EQ: syntax.STAR,
+	syntax.PERCENT_EQ: syntax.PERCENT,
+	syntax.PIPE_EQ:    syntax.PIPE, syntax.AMP_EQ: syntax.AMP, syntax.MINUS_EQ: syntax.MINUS,
+	syntax.CIRCUMFLEX_EQ: syntax.CIRCUMFLEX}
 
 func (g *guarded) stmts(list []syntax.Stmt) {
 	for _, s := range list {

@@ -21,7 +21,8 @@ func (t *Tuple) String() string { return strings.TrimPrefix(t.Node+" "+t.Tuple.S
 func (t *Tuple) Type() string   { return "tuple of " + t.Name }
 
 func (t *Tuple) AttrNames() []string {
-	return append([]string{"node", "key", "value", "values"}, slices.DeleteFunc(slices.Clone(t.Fields), func(f string) bool { return f == "" })...)
+	return append([]string{"node", "key", "value", "values"},
+		slices.DeleteFunc(slices.Clone(t.Fields), func(f string) bool { return f == "" })...)
 }
 
 func (t *Tuple) Attr(name string) (starlark.Value, error) {

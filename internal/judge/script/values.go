@@ -120,7 +120,8 @@ const maxPatterns = 1000
 
 // match(pattern, text) is None, or what the pattern finds in the text: a tuple of all
 // of it and its groups.
-func match(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+func match(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+	error) {
 	var pattern, text string
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 2, &pattern, &text); err != nil {
 		return nil, err

@@ -81,7 +81,8 @@ const Share = 1. / 16
 
 // NewRunner returns what runs a graph for nodes with names.
 func (g *Graph) NewRunner(nodes []string, calls Calls, share float64) *Runner {
-	r := &Runner{graph: g, nodes: nodes, calls: calls, share: share, parts: map[held]map[string]*list{}, stages: make([]memory, len(g.Stages))}
+	r := &Runner{graph: g, nodes: nodes, calls: calls, share: share, parts: map[held]map[string]*list{},
+		stages: make([]memory, len(g.Stages))}
 	for i := range r.stages {
 		r.stages[i] = memory{all: map[hash.Hash]*list{}, keys: map[hash.Hash][]*Tuple{}, last: map[string]*made{}}
 	}
@@ -314,7 +315,8 @@ func (s *Stage) differ(key string, before []*Tuple, added, removed [][]*Tuple, w
 		of = fmt.Sprintf(" of the key %q", key)
 	}
 	return fmt.Sprintf("%s and %s make different tuples%s: only the first makes %s, only the second %s. Before: %s; added: %s; removed: %s",
-		s.Change, s.Execute, of, some(more), some(less), some(before), some(slices.Concat(added...)), some(slices.Concat(removed...)))
+		s.Change, s.Execute, of, some(more), some(less), some(before), some(slices.Concat(added...)),
+		some(slices.Concat(removed...)))
 }
 
 // mostSaid is how many tuples of a list are said.

@@ -86,7 +86,8 @@ func (t *Tuple) named() {
 }
 
 func compare(a, b *Tuple) int {
-	return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Key, b.Key), slices.Compare(a.Values, b.Values), slices.Compare(a.Fields, b.Fields))
+	return cmp.Or(strings.Compare(a.Node, b.Node), strings.Compare(a.Key, b.Key), slices.Compare(a.Values, b.Values),
+		slices.Compare(a.Fields, b.Fields))
 }
 
 // list is some tuples in order.

@@ -79,8 +79,11 @@ func drawSet(t *rapid.T) *expose.Set {
 	var changes []expose.Change
 	for i := range rapid.IntRange(0, 8).Draw(t, "tuples") {
 		name := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "name")
-		changes = append(changes, expose.Change{Tuple: expose.Tuple{Name: name, Key: fmt.Sprint(i), Fields: []string{"k", "v"}, Values: []string{
-			rapid.SampledFrom([]string{"x", "y y", ""}).Draw(t, "key"), fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "value"))}}})
+		changes = append(changes,
+			expose.Change{Tuple: expose.Tuple{Name: name, Key: fmt.Sprint(i), Fields: []string{"k", "v"},
+				Values: []string{
+					rapid.SampledFrom([]string{"x", "y y", ""}).Draw(t, "key"),
+					fmt.Sprint(rapid.IntRange(0, 5).Draw(t, "value"))}}})
 	}
 	return (*expose.Set)(nil).After(changes)
 }
@@ -154,7 +157,8 @@ func TestOtherTuples(t *testing.T) {
 	c := &sums{}
 	r := graph.NewRunner([]string{"n1"}, c, 1)
 	tuple := func(name, key, k string) expose.Change {
-		return expose.Change{Tuple: expose.Tuple{Name: name, Key: key, Fields: []string{"k", "v"}, Values: []string{k, "1"}}}
+		return expose.Change{Tuple: expose.Tuple{Name: name, Key: key, Fields: []string{"k", "v"},
+			Values: []string{k, "1"}}}
 	}
 	set := (*expose.Set)(nil).After([]expose.Change{tuple("a", "1", "x"), tuple("b", "1", "y")})
 	for _, step := range []struct {
@@ -209,19 +213,24 @@ func TestWrongChange(t *testing.T) {
 // TestBadGraph: what is no graph of stages says why.
 func TestBadGraph(t *testing.T) {
 	for want, stages := range map[string][]Stage{
-		`stage "s": it depends on itself: s reads t reads s`:           {{Name: "s", Of: []string{"t"}}, {Name: "t", Of: []string{"a", "s"}}},
+		`stage "s": it depends on itself: s reads t reads s`: {{Name: "s", Of: []string{"t"}},
+			{Name: "t", Of: []string{"a", "s"}}},
 		`stage "s": it depends on itself: s reads s`:                   {{Name: "s", Of: []string{"s"}}},
 		`stage "s": "x" is neither a name of expose nor another stage`: {{Name: "s", Of: []string{"x"}}},
 		`stage "a": expose has this name, too`:                         {{Name: "a", Of: []string{"a"}}},
-		`stage "s": two stages have this name`:                         {{Name: "s", Of: []string{"a"}}, {Name: "s", Of: []string{"a"}}},
-		`stage "s": a is named twice`:                                  {{Name: "s", Of: []string{"a", "b", "a"}}},
+		`stage "s": two stages have this name`: {{Name: "s", Of: []string{"a"}},
+			{Name: "s", Of: []string{"a"}}},
+		`stage "s": a is named twice`: {{Name: "s", Of: []string{"a", "b", "a"}}},
 	} {
-		if _, err := NewGraph(stages, func(name string) bool { return name == "a" || name == "b" }); err == nil || err.Error() != want {
+		if _, err := NewGraph(stages, func(name string) bool { return name == "a" || name == "b" }); err == nil ||
+			err.Error() != want {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	g, err := NewGraph([]Stage{{Name: "s", Of: []string{"t", "b"}}, {Name: "t", Of: []string{"a", "b"}}, {Name: "u", Of: []string{"b"}}}, func(name string) bool { return len(name) == 1 && name < "d" })
-	if err != nil || !slices.Equal(g.Reads("s"), []string{"a", "b"}) || !slices.Equal(g.Reads("u"), []string{"b"}) || !slices.Equal(g.Reads("c"), []string{"c"}) {
+	g, err := NewGraph([]Stage{{Name: "s", Of: []string{"t", "b"}}, {Name: "t", Of: []string{"a", "b"}},
+		{Name: "u", Of: []string{"b"}}}, func(name string) bool { return len(name) == 1 && name < "d" })
+	if err != nil || !slices.Equal(g.Reads("s"), []string{"a", "b"}) || !slices.Equal(g.Reads("u"), []string{"b"}) ||
+		!slices.Equal(g.Reads("c"), []string{"c"}) {
 		t.Errorf("%v %v %v, %v", g.Reads("s"), g.Reads("u"), g.Reads("c"), err)
 	}
 }

@@ -168,7 +168,8 @@ func (p *program) sections() error {
 			return err
 		}
 	}
-	p.list5, p.list2, p.addrs = loclist.NewDwarf5Reader(p.lists), loclist.NewDwarf2Reader(loc, 8), godwarf.ParseAddr(addr)
+	p.list5, p.list2, p.addrs = loclist.NewDwarf5Reader(p.lists), loclist.NewDwarf2Reader(loc, 8),
+		godwarf.ParseAddr(addr)
 	return nil
 }
 
@@ -249,7 +250,8 @@ func matches(name, wanted string) bool {
 		return name != ""
 	}
 	before, ok := strings.CutSuffix(name, wanted)
-	return ok && (strings.HasSuffix(before, "/") || strings.HasSuffix(before, ".") && !strings.HasPrefix(wanted, "func"))
+	return ok &&
+		(strings.HasSuffix(before, "/") || strings.HasSuffix(before, ".") && !strings.HasPrefix(wanted, "func"))
 }
 
 // unit is what counts of a compilation unit.

@@ -47,7 +47,8 @@ func goMapOf(t dwarf.Type) (*goMap, error) {
 		return nil, nil
 	}
 	unknown := fmt.Errorf("a %s of this version of Go is not read", of.StructName)
-	g := &goMap{name: of.StructName, used: fieldOf(of, "used"), writing: fieldOf(of, "writing"), dir: fieldOf(of, "dirPtr"), dirLen: fieldOf(of, "dirLen")}
+	g := &goMap{name: of.StructName, used: fieldOf(of, "used"), writing: fieldOf(of, "writing"),
+		dir: fieldOf(of, "dirPtr"), dirLen: fieldOf(of, "dirLen")}
 	if g.used == nil || g.writing == nil || g.dir == nil || g.dirLen == nil {
 		return nil, unknown
 	}
@@ -83,7 +84,8 @@ func goMapOf(t dwarf.Type) (*goMap, error) {
 	if p, ok := plain(g.key).(*dwarf.PtrType); ok && sizeOf(p.Type) > mostInline && !strings.HasPrefix(names, "*") {
 		g.key, g.indirect[0] = p.Type, true
 	}
-	if p, ok := plain(g.elem).(*dwarf.PtrType); ok && sizeOf(p.Type) > mostInline && !strings.HasSuffix(names, ","+p.String()) {
+	if p, ok := plain(g.elem).(*dwarf.PtrType); ok && sizeOf(p.Type) > mostInline &&
+		!strings.HasSuffix(names, ","+p.String()) {
 		g.elem, g.indirect[1] = p.Type, true
 	}
 	return g, nil
@@ -133,7 +135,8 @@ func (g *goMap) entries(m Machine, c content) (all []entry, err error) {
 		}
 		return binary.LittleEndian.Uint64(b)
 	}
-	used, writing, dirLen := number(at, g.used.ByteOffset), number(at, g.writing.ByteOffset), number(at, g.dirLen.ByteOffset)
+	used, writing, dirLen := number(at, g.used.ByteOffset), number(at, g.writing.ByteOffset),
+		number(at, g.dirLen.ByteOffset)
 	dir := content{addr: number(at, g.dir.ByteOffset)}
 	if err == nil && (writing&0xff != 0 || used > mostInMap || dirLen > mostInMap) {
 		err = errors.New("it is changing, or too large")

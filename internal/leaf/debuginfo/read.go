@@ -31,7 +31,8 @@ const Unknown = "?"
 // registers are those of a program at a site. bias is what the program's addresses are more than
 // those of its file.
 func (s *Site) registers(m Machine, bias uint64) (*op.DwarfRegisters, op.ReadMemoryFunc) {
-	regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp, regnum.AMD64_Rbp, 0)
+	regs := op.NewDwarfRegisters(bias, nil, binary.LittleEndian, regnum.AMD64_Rip, regnum.AMD64_Rsp, regnum.AMD64_Rbp,
+		0)
 	for i := range 16 {
 		regs.AddReg(uint64(i), op.DwarfRegisterFromUint64(m.Register(i)))
 	}
@@ -318,7 +319,9 @@ func (p *program) ending(u *unit, e *dwarf.Entry, q *Query, params []param) (all
 			continue
 		}
 		if i >= len(results) {
-			return nil, fmt.Errorf("%s: the function returns %s", expr, []string{"nothing", "one value", fmt.Sprintf("%d values", len(results))}[min(len(results), 2)])
+			return nil,
+				fmt.Errorf("%s: the function returns %s", expr,
+					[]string{"nothing", "one value", fmt.Sprintf("%d values", len(results))}[min(len(results), 2)])
 		}
 		if places == nil {
 			if places, err = p.places(u, given, results); err != nil {

@@ -258,7 +258,8 @@ func (p *program) classes(typ dwarf.Offset, depth int) error {
 		}
 		name, _ := c.Val(dwarf.AttrName).(string)
 		switch {
-		case c.Tag == dwarf.TagInheritance, c.Tag == dwarf.TagSubprogram && name == "~"+class, strings.HasPrefix(name, "_vptr"):
+		case c.Tag == dwarf.TagInheritance, c.Tag == dwarf.TagSubprogram &&
+			name == "~"+class, strings.HasPrefix(name, "_vptr"):
 			return unknown
 		case c.Tag == dwarf.TagSubprogram && name == class:
 			refers, err := p.refers(c)

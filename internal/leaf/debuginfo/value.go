@@ -113,7 +113,9 @@ func wayFrom(t dwarf.Type, rest string) (way []step, err error) {
 			known = append(known, f.Name)
 		}
 		if s.field == nil || s.field.BitSize != 0 {
-			return nil, fmt.Errorf("the fields of %s are %s, and bit fields are not read", of.StructName, strings.Join(known, ", "))
+			return nil,
+				fmt.Errorf("the fields of %s are %s, and bit fields are not read", of.StructName,
+					strings.Join(known, ", "))
 		}
 		way, t = append(way, s), s.field.Type
 	}
@@ -471,7 +473,8 @@ func textAt(m Machine, addr uint64) (string, error) {
 
 // quoted is a text in a list, in quotes where it would not be clear where it ends.
 func quoted(t dwarf.Type, text string) string {
-	if s, ok := plain(t).(*dwarf.StructType); ok && s.StructName == "string" && (text == "" || strings.ContainsAny(text, " \"")) {
+	if s, ok := plain(t).(*dwarf.StructType); ok && s.StructName == "string" &&
+		(text == "" || strings.ContainsAny(text, " \"")) {
 		return strconv.Quote(text)
 	}
 	return text

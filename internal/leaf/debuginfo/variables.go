@@ -51,7 +51,8 @@ func (p *program) variable(e *dwarf.Entry, within []string) {
 			}
 			head := q.Variable[:end]
 			if head != "" && (matches(full, head) || strings.HasSuffix(full, "::"+head)) {
-				v := variable{query: i, entry: e, declared: e.Offset, name: full, exact: full == head, rest: q.Variable[end:]}
+				v := variable{query: i, entry: e, declared: e.Offset, name: full, exact: full == head,
+					rest: q.Variable[end:]}
 				if external, _ := e.Val(dwarf.AttrExternal).(bool); !external && len(within) == 1 {
 					v.name = full + " of " + within[0]
 				}
@@ -161,7 +162,8 @@ func (p *program) address(e *dwarf.Entry) (uint64, error) {
 		if n+1 == len(expr) && p.addrs != nil {
 			return p.addrs.GetSubsection(p.addrBase(e)).Get(index)
 		}
-	case len(expr) > 0 && op.Opcode(expr[len(expr)-1]) == op.DW_OP_form_tls_address, len(expr) > 0 && expr[len(expr)-1] == opGNUPushTLS:
+	case len(expr) > 0 && op.Opcode(expr[len(expr)-1]) == op.DW_OP_form_tls_address, len(expr) > 0 &&
+		expr[len(expr)-1] == opGNUPushTLS:
 		return 0, errors.New("each thread has one of its own, and which is not known")
 	}
 	return 0, errors.New("the compiler has left none of it in memory")

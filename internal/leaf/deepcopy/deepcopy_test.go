@@ -42,7 +42,8 @@ func TestGraphKeepsItsShape(t *testing.T) {
 	a.pair = [2]*link{a, b}
 	c := copyOf(a, nil, []reflect.Type{reflect.TypeFor[opaque]()})
 	d := c.next
-	if c == a || d == b || d.next != c || c.names["a"] != c || c.names["b"] != d || c.any != d || c.pair != [2]*link{c, d} {
+	if c == a || d == b || d.next != c || c.names["a"] != c || c.names["b"] != d || c.any != d ||
+		c.pair != [2]*link{c, d} {
 		t.Fatalf("the copy has another shape: %+v", c)
 	}
 	if c.when.p != &n {
@@ -78,7 +79,8 @@ func TestInteriorPointers(t *testing.T) {
 			last  []inner
 		}{&o.q, o, o.part[1:]}, nil, nil)
 		a := c.all
-		if a == o || a.at != &a.inner || a.mid != &a.q || c.first != &a.q || a.tail[0] != &a.part[1] || a.tail[1] != &a.q || &c.last[0] != &a.part[1] {
+		if a == o || a.at != &a.inner || a.mid != &a.q || c.first != &a.q || a.tail[0] != &a.part[1] ||
+			a.tail[1] != &a.q || &c.last[0] != &a.part[1] {
 			t.Fatalf("the copy has another shape: %+v", c)
 		}
 	}
@@ -144,7 +146,8 @@ func TestInterfacesAndMaps(t *testing.T) {
 	if w == v || *w != 7 {
 		t.Fatal("the pointer was not copied")
 	}
-	if c.small != 3 || c.text != "text" || c.box != (boxed{w}) || c.one != (pair{w, w}) || c.list.([]*int)[0] != w || c.list.([]*int)[1] != nil {
+	if c.small != 3 || c.text != "text" || c.box != (boxed{w}) || c.one != (pair{w, w}) || c.list.([]*int)[0] != w ||
+		c.list.([]*int)[1] != nil {
 		t.Errorf("%+v", c)
 	}
 	if c.null != nil || c.empty == nil || len(c.empty) != 0 || c.array[0] != nil || len(c.array[1]) != 1 {
@@ -233,7 +236,8 @@ func (s *same) knot(a, b *knot) {
 	if s.pair(a, b) {
 		return
 	}
-	if a.id != b.id || *a.mid != *b.mid || len(a.all) != len(b.all) || len(a.row) != len(b.row) || len(a.named) != len(b.named) || reflect.TypeOf(a.any) != reflect.TypeOf(b.any) {
+	if a.id != b.id || *a.mid != *b.mid || len(a.all) != len(b.all) || len(a.row) != len(b.row) ||
+		len(a.named) != len(b.named) || reflect.TypeOf(a.any) != reflect.TypeOf(b.any) {
 		s.t.Fatalf("%+v, %+v", a, b)
 	}
 	s.knot(a.left, b.left)

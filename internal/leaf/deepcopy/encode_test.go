@@ -31,7 +31,8 @@ type coded struct {
 }
 
 var codings = NewCodec[coded]([]reflect.Type{reflect.TypeFor[self]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()},
-	[]reflect.Type{reflect.TypeFor[*knot](), reflect.TypeFor[int](), reflect.TypeFor[[]*knot](), reflect.TypeFor[boxed](), reflect.TypeFor[pair](),
+	[]reflect.Type{reflect.TypeFor[*knot](), reflect.TypeFor[int](), reflect.TypeFor[[]*knot](),
+		reflect.TypeFor[boxed](), reflect.TypeFor[pair](),
 		reflect.TypeFor[*link](), reflect.TypeFor[netip.Addr](), reflect.TypeFor[string]()}, "1")
 
 // drawCoded draws a graph.
@@ -52,7 +53,8 @@ func drawCoded(t *rapid.T) *coded {
 		k.mid = &c.knots[rapid.IntRange(0, len(c.knots)-1).Draw(t, "mid")].id
 		k.row = row[rapid.IntRange(0, len(row)-1).Draw(t, "from"):]
 		if o := draw(); o != nil {
-			k.any = []any{o, o.id, []*knot{o}, boxed{&o.id}, pair{&o.id, &k.id}, netip.MustParseAddr("fe80::1%eth0"), "text"}[rapid.IntRange(0, 6).Draw(t, "kind")]
+			k.any = []any{o, o.id, []*knot{o}, boxed{&o.id}, pair{&o.id, &k.id}, netip.MustParseAddr("fe80::1%eth0"),
+				"text"}[rapid.IntRange(0, 6).Draw(t, "kind")]
 			k.named = map[int]*knot{1: o, 2: draw(), -7: k}
 		}
 	}
@@ -61,7 +63,8 @@ func drawCoded(t *rapid.T) *coded {
 	c.addr = netip.MustParseAddrPort("[fe80::2%lo]:80")
 	c.byAddr = map[netip.Addr]*int{netip.MustParseAddr("10.0.0.1"): one, netip.MustParseAddr("::1"): nil}
 	c.byPair = map[[2]int16]string{{1, 2}: "a", {-1, 2}: "", {0, 0}: "c"}
-	c.any, c.file, c.left = pair{one, &c.knots[0].id}, &link{bytes: []byte("x"), names: map[string]*link{"a": {}, "b": nil}}, holder{}
+	c.any, c.file, c.left = pair{one, &c.knots[0].id},
+		&link{bytes: []byte("x"), names: map[string]*link{"a": {}, "b": nil}}, holder{}
 	c.float, c.bits, c.small, c.big = -1.5, [3]bool{true, false, true}, -8, 1<<63
 	c.cached = map[*int]int{one: 1}
 	c.nested = map[string]map[int]*int{"x": {1: one}, "y": nil}
@@ -98,11 +101,13 @@ func TestEncodedGraphs(t *testing.T) {
 		if d.left != nil || d.cached != nil {
 			t.Fatal("what is to be left out was decoded")
 		}
-		if d.addr != c.addr || len(d.byAddr) != 2 || !reflect.DeepEqual(d.byPair, c.byPair) || d.float != c.float || d.bits != c.bits || d.small != c.small || d.big != c.big {
+		if d.addr != c.addr || len(d.byAddr) != 2 || !reflect.DeepEqual(d.byPair, c.byPair) || d.float != c.float ||
+			d.bits != c.bits || d.small != c.small || d.big != c.big {
 			t.Fatalf("%+v", d)
 		}
 		p := d.any.(pair)
-		if p.a != d.byAddr[netip.MustParseAddr("10.0.0.1")] || p.a != d.nested["x"][1] || p.b != &d.knots[0].id || d.nested["y"] != nil || d.empty == nil || d.zero == nil || d.null != nil {
+		if p.a != d.byAddr[netip.MustParseAddr("10.0.0.1")] || p.a != d.nested["x"][1] || p.b != &d.knots[0].id ||
+			d.nested["y"] != nil || d.empty == nil || d.zero == nil || d.null != nil {
 			t.Fatal("another shape")
 		}
 		if l := d.file.(*link); string(l.bytes) != "x" || len(l.names) != 2 {
@@ -138,8 +143,10 @@ func TestEncodingRefuses(t *testing.T) {
 // Damaged bytes are refused, or are those of some other graph, which can be encoded.
 func FuzzDecode(f *testing.F) {
 	head := len(magic) + len(codings.print)
-	for _, c := range []*coded{{}, {knots: []*knot{{id: 1}}, any: pair{new(int), nil}, byPair: map[[2]int16]string{{1, 2}: "x"}},
-		{file: &link{names: map[string]*link{"a": nil}, bytes: []byte("xyz")}, nested: map[string]map[int]*int{"x": {1: nil}}}} {
+	for _, c := range []*coded{{},
+		{knots: []*knot{{id: 1}}, any: pair{new(int), nil}, byPair: map[[2]int16]string{{1, 2}: "x"}},
+		{file: &link{names: map[string]*link{"a": nil}, bytes: []byte("xyz")},
+			nested: map[string]map[int]*int{"x": {1: nil}}}} {
 		b, err := codings.Encode(c)
 		if err != nil {
 			f.Fatal(err)

@@ -17,7 +17,8 @@ func BenchmarkWalk(b *testing.B) {
 		log = append(log,
 			&Op{Kind: Create, Ino: 12 + i, Dir: 11, Name: "tmp", Links: 1, Attr: Attr{Mode: TypeRegular | 0o644}},
 			&Op{Kind: Write, Ino: 12 + i, Length: n, New: text, Size: n},
-			&Op{Kind: Rename, Ino: 12 + i, Dir: 11, Name: "tmp", ToDir: 11, ToName: "value", Over: over, Links: 1, Attr: Attr{Mode: TypeRegular | 0o644}})
+			&Op{Kind: Rename, Ino: 12 + i, Dir: 11, Name: "tmp", ToDir: 11, ToName: "value", Over: over, Links: 1,
+				Attr: Attr{Mode: TypeRegular | 0o644}})
 	}
 	for _, m := range []Model{Ordered, Any} {
 		b.Run(m.String(), func(b *testing.B) {

@@ -68,7 +68,8 @@ func workload(t *rapid.T, f *disktest.FS, next *uint64, small bool) (op Op, ok b
 			regular = append(regular, ino)
 		}
 	}
-	op.Kind = rapid.SampledFrom([]Kind{Write, Write, Write, Write, Truncate, Allocate, Zero, Create, Create, Link, Unlink, Rename, Rename, SetAttr, SetXattr, Fsync, Fsync, Fdatasync, Sync, Close}).Draw(t, "kind")
+	op.Kind = rapid.SampledFrom([]Kind{Write, Write, Write, Write, Truncate, Allocate, Zero, Create, Create, Link,
+		Unlink, Rename, Rename, SetAttr, SetXattr, Fsync, Fsync, Fdatasync, Sync, Close}).Draw(t, "kind")
 	letter := byte('A' + *next%26)
 	switch op.Kind {
 	case Write, Truncate, Allocate, Zero, Close, SetAttr, SetXattr:
@@ -85,7 +86,8 @@ func workload(t *rapid.T, f *disktest.FS, next *uint64, small bool) (op Op, ok b
 		sizes = []int64{0, 1, 100, 512, 700, 1024}
 	}
 	if (op.Kind == Fsync || op.Kind == Fdatasync) && !n.Dir && rapid.IntRange(0, 2).Draw(t, "ranged") == 0 {
-		op.Flags, op.Offset, op.Length = Ranged, rapid.SampledFrom(sizes).Draw(t, "offset"), rapid.SampledFrom(sizes[1:]).Draw(t, "length")
+		op.Flags, op.Offset, op.Length = Ranged, rapid.SampledFrom(sizes).Draw(t, "offset"),
+			rapid.SampledFrom(sizes[1:]).Draw(t, "length")
 	}
 	switch op.Kind {
 	case Write:
@@ -112,7 +114,8 @@ func workload(t *rapid.T, f *disktest.FS, next *uint64, small bool) (op Op, ok b
 		op.OldSize, op.Size = n.Size, max(n.Size, rapid.SampledFrom(sizes).Draw(t, "size"))
 		n.Size = op.Size
 	case Zero:
-		op.Offset, op.Length = rapid.SampledFrom(sizes).Draw(t, "offset"), rapid.SampledFrom(sizes[1:]).Draw(t, "length")
+		op.Offset, op.Length = rapid.SampledFrom(sizes).Draw(t, "offset"),
+			rapid.SampledFrom(sizes[1:]).Draw(t, "length")
 		op.Old, op.OldSize, op.Size = n.Get(op.Offset, op.Offset+op.Length), n.Size, n.Size
 		n.Put(op.Offset, nil, op.Length)
 	case SetAttr:
@@ -227,7 +230,8 @@ func TestDumb(t *testing.T) {
 			most, images, sets, ended, logs, retimed, among := 0, 0, 0, 0, 0, 0, 0
 			rapid.Check(t, func(t *rapid.T) {
 				f := disktest.NewFS()
-				f.Files[3] = &disktest.File{Size: 600, Data: bytes.Repeat([]byte{'x'}, 600), Mode: TypeRegular | 0o644, X: map[string]string{"user.a": "old"}}
+				f.Files[3] = &disktest.File{Size: 600, Data: bytes.Repeat([]byte{'x'}, 600), Mode: TypeRegular | 0o644,
+					X: map[string]string{"user.a": "old"}}
 				f.Names[[2]any{uint64(disktest.Root), "a"}] = 3
 				before, next := f.Clone(), uint64(3)
 				var ops []*Op
@@ -267,7 +271,8 @@ func TestDumb(t *testing.T) {
 					enter(op)
 					for ino, made := range f.Files { // those that are not there yet
 						if before.Files[ino] == nil {
-							before.Files[ino] = &disktest.File{Dir: made.Dir, Mode: op.Attr.Mode, X: map[string]string{}}
+							before.Files[ino] = &disktest.File{Dir: made.Dir, Mode: op.Attr.Mode,
+								X: map[string]string{}}
 						}
 					}
 				}

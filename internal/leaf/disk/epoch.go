@@ -75,5 +75,6 @@ func (e Epoch) Owes() bool { return e.Ended > e.Failed || len(e.Promises) > 0 }
 
 // Env are environment variables that tell a checker of it.
 func (e Epoch) Env() []string {
-	return []string{fmt.Sprint("ARIADNE_BEGUN=", e.Begun), fmt.Sprint("ARIADNE_ENDED=", e.Ended), fmt.Sprint("ARIADNE_FAILED=", e.Failed), "ARIADNE_PROMISES=" + strings.Join(e.Promises, "\n")}
+	return []string{fmt.Sprint("ARIADNE_BEGUN=", e.Begun), fmt.Sprint("ARIADNE_ENDED=", e.Ended),
+		fmt.Sprint("ARIADNE_FAILED=", e.Failed), "ARIADNE_PROMISES=" + strings.Join(e.Promises, "\n")}
 }

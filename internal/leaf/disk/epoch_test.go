@@ -7,20 +7,25 @@ import (
 )
 
 func TestEpoch(t *testing.T) {
-	for line, good := range map[string]bool{"begin": true, "end": true, "end failed": true, "end well": false, "promise x y": true, "crash now": true, "crash": false, "begin 1": false, "promise": false, "promise ": false, "promise \x00": false, "": false} {
+	for line, good := range map[string]bool{"begin": true, "end": true, "end failed": true, "end well": false,
+		"promise x y": true, "crash now": true, "crash": false, "begin 1": false, "promise": false, "promise ": false,
+		"promise \x00": false, "": false} {
 		if why := CheckMark(line); (why == "") != good {
 			t.Errorf("%q: %q", line, why)
 		}
 	}
 	var e Epoch
 	at := []Epoch{}
-	for _, line := range []string{"begin", "end failed", "begin", "promise a", "promise  b c ", "promise a", "end", "crash now"} {
+	for _, line := range []string{"begin", "end failed", "begin", "promise a", "promise  b c ", "promise a", "end",
+		"crash now"} {
 		if why := e.Say(line); why != "" {
 			t.Errorf("%q: %s", line, why)
 		}
 		at = append(at, e)
 	}
-	if got, want := e.Env(), []string{"ARIADNE_BEGUN=2", "ARIADNE_ENDED=2", "ARIADNE_FAILED=1", "ARIADNE_PROMISES=a\nb c"}; !slices.Equal(got, want) {
+	if got, want := e.Env(),
+		[]string{"ARIADNE_BEGUN=2", "ARIADNE_ENDED=2", "ARIADNE_FAILED=1",
+			"ARIADNE_PROMISES=a\nb c"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for n, owes := range []bool{false, false, false, true, true, true, true, true} {

@@ -37,17 +37,26 @@ func TestTemporary(t *testing.T) {
 	}{
 		"no name": {[]Op{tmp, data}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
 		// none; empty; zeros; whole
-		"named":          {[]Op{tmp, data, link}, map[Model]int{Prefix: 2, Ordered: 3, Any: 4}},
-		"synced, named":  {[]Op{tmp, data, {Kind: Fsync, Ino: 3}, link}, map[Model]int{Prefix: 2, Ordered: 2, Any: 2}},
-		"a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
-		"mode, O_DSYNC":  {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
+		"named":         {[]Op{tmp, data, link}, map[Model]int{Prefix: 2, Ordered: 3, Any: 4}},
+		"synced, named": {[]Op{tmp, data, {Kind: Fsync, Ino: 3}, link}, map[Model]int{Prefix: 2, Ordered: 2, Any: 2}},
+		"a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}},
+			map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
+		"mode, O_DSYNC": {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fdatasync, Ino: 3, Flags: Ranged, Length: 2}},
+			map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
 		// A size that grew by what was not synced may stand for blocks that are yet to be
 		// allocated; what is written directly has them.
-		"cut, a synced range": {[]Op{tmp, link, {Kind: Sync}, data, {Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")}, {Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
-			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4096, Length: 1}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 2}},
-		"cut, written directly": {[]Op{tmp, link, {Kind: Sync}, direct, {Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")}, {Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
-			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4096, Length: 1}}, map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
-		"mode, O_SYNC": {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fsync, Ino: 3, Flags: Ranged, Length: 2}}, map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
+		"cut, a synced range": {[]Op{tmp, link, {Kind: Sync}, data,
+			{Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")},
+			{Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
+			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4096, Length: 1}},
+			map[Model]int{Prefix: 1, Ordered: 1, Any: 2}},
+		"cut, written directly": {[]Op{tmp, link, {Kind: Sync}, direct,
+			{Kind: Truncate, Ino: 3, OldSize: 4, Old: []byte("data")},
+			{Kind: Link, Ino: 3, Dir: root, Name: "b", Links: 2},
+			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4096, Length: 1}},
+			map[Model]int{Prefix: 1, Ordered: 2, Any: 2}},
+		"mode, O_SYNC": {[]Op{tmp, link, {Kind: Sync}, mode, {Kind: Fsync, Ino: 3, Flags: Ranged, Length: 2}},
+			map[Model]int{Prefix: 1, Ordered: 1, Any: 1}},
 	} {
 		for m, want := range c.want {
 			if i := m.Images(logOf(c.ops...), Choice{Limit: 100}); len(i.Lost) != want {
@@ -68,7 +77,9 @@ func TestRenameOver(t *testing.T) {
 		if sync {
 			ops = append(ops, Op{Kind: Fsync, Ino: 4})
 		}
-		return append(ops, Op{Kind: Rename, Ino: 4, Over: over, Dir: root, Name: "tmp", ToDir: root, ToName: "f", Links: 1, Attr: Attr{Mode: TypeRegular}})
+		return append(ops,
+			Op{Kind: Rename, Ino: 4, Over: over, Dir: root, Name: "tmp", ToDir: root, ToName: "f", Links: 1,
+				Attr: Attr{Mode: TypeRegular}})
 	}
 	for _, c := range []struct {
 		m          Model
@@ -146,7 +157,8 @@ func TestFewOfMany(t *testing.T) {
 			t.Errorf("image %d has lost %v", k, lost)
 		}
 	}
-	again, other := Any.Images(l, Choice{Limit: 500, Seed: 1, Alone: true}), Any.Images(l, Choice{Limit: 500, Seed: 2, Alone: true})
+	again, other := Any.Images(l, Choice{Limit: 500, Seed: 1, Alone: true}),
+		Any.Images(l, Choice{Limit: 500, Seed: 2, Alone: true})
 	if !slices.Equal(i.Digests(), again.Digests()) || slices.Equal(i.Digests(), other.Digests()) {
 		t.Error("the choice depends on something else than the seed")
 	}
@@ -164,7 +176,8 @@ func TestEqual(t *testing.T) {
 	images := 0
 	for k, op := range []Op{
 		write(3, 0, "new", "old", 3), {Kind: Fsync, Ino: 3}, write(3, 0, "old", "new", 3), {Kind: Fsync, Ino: 3},
-		create(4, "tmp"), write(4, 0, "x", "", 0), {Kind: Sync}, {Kind: Unlink, Ino: 4, Dir: root, Name: "tmp", Attr: Attr{Mode: TypeRegular}},
+		create(4, "tmp"), write(4, 0, "x", "", 0), {Kind: Sync},
+		{Kind: Unlink, Ino: 4, Dir: root, Name: "tmp", Attr: Attr{Mode: TypeRegular}},
 	} {
 		i := w.Add(&op)
 		for n, d := range i.Digests() {
@@ -185,8 +198,10 @@ func BenchmarkImages(b *testing.B) {
 	for _, n := range []uint64{10, 100, 1000} {
 		var ops []Op
 		for i := range n / 5 {
-			ops = append(ops, create(3+i, fmt.Sprint("tmp", i)), write(3+i, 0, strings.Repeat("n", 6000), "", 0), Op{Kind: SetAttr, Ino: 3 + i},
-				Op{Kind: Rename, Ino: 3 + i, Dir: root, Name: fmt.Sprint("tmp", i), ToDir: root, ToName: fmt.Sprint(i), Links: 1, Attr: Attr{Mode: TypeRegular}},
+			ops = append(ops, create(3+i, fmt.Sprint("tmp", i)), write(3+i, 0, strings.Repeat("n", 6000), "", 0),
+				Op{Kind: SetAttr, Ino: 3 + i},
+				Op{Kind: Rename, Ino: 3 + i, Dir: root, Name: fmt.Sprint("tmp", i), ToDir: root, ToName: fmt.Sprint(i),
+					Links: 1, Attr: Attr{Mode: TypeRegular}},
 				Op{Kind: Fsync, Ino: 99})
 		}
 		l := logOf(ops...)

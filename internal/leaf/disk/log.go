@@ -106,6 +106,8 @@ func (o *Op) covers(earlier *Op) bool {
 	case SetAttr, SetXattr:
 		return o.Ino == e.Ino && o.Kind == Fsync
 	default:
-		return o.Ino == e.Ino && (o.Flags&Ranged == 0 || e.end() > e.Offset && e.Size == e.OldSize && o.Offset <= e.Offset && (o.Length == 0 || e.end() <= o.Offset+o.Length))
+		return o.Ino == e.Ino &&
+			(o.Flags&Ranged == 0 || e.end() > e.Offset && e.Size == e.OldSize && o.Offset <= e.Offset &&
+				(o.Length == 0 || e.end() <= o.Offset+o.Length))
 	}
 }

@@ -13,7 +13,8 @@ func create(ino uint64, name string) Op {
 
 func write(ino uint64, offset int64, now, was string, oldSize int64) Op {
 	length := int64(len(now))
-	return Op{Kind: Write, Ino: ino, Offset: offset, Length: length, New: []byte(now), Old: []byte(was), OldSize: oldSize, Size: max(oldSize, offset+length)}
+	return Op{Kind: Write, Ino: ino, Offset: offset, Length: length, New: []byte(now), Old: []byte(was),
+		OldSize: oldSize, Size: max(oldSize, offset+length)}
 }
 
 func logOf(ops ...Op) (l *Log) {
@@ -28,25 +29,33 @@ func TestWindow(t *testing.T) {
 		ops  []Op
 		want int
 	}{
-		"nothing":                   {nil, 0},
-		"a write":                   {[]Op{write(3, 0, "a", "b", 1)}, 1},
-		"a synced write":            {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 3}}, 0},
-		"another file synced":       {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 4}}, 2},
-		"a new file's name":         {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: 3}}, 3},
-		"its directory, too":        {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: 3}, {Kind: Fsync, Ino: root}}, 0},
-		"the other way about":       {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: root}, {Kind: Fsync, Ino: 3}}, 0},
-		"mode by fdatasync":         {[]Op{{Kind: SetAttr, Ino: 3}, {Kind: Fdatasync, Ino: 3}}, 2},
-		"mode by fsync":             {[]Op{{Kind: SetAttr, Ino: 3}, {Kind: Fsync, Ino: 3}}, 0},
-		"sync_file_range":           {[]Op{write(3, 0, "a", "b", 1), {Kind: SyncRange, Ino: 3}}, 2},
-		"sync":                      {[]Op{create(3, "a"), {Kind: Sync}, write(3, 0, "a", "", 0)}, 1},
-		"a range":                   {[]Op{write(3, 4, "a", "b", 5), {Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4, Length: 1}}, 0},
-		"another range":             {[]Op{write(3, 4, "a", "b", 5), {Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 0, Length: 4}}, 2},
-		"a sync under way":          {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}}, 2},
-		"a slow sync":               {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}, {Kind: Fsync, Ino: 3, Begun: 1}}, 0},
-		"a write meanwhile":         {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}, write(3, 0, "b", "a", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 4},
-		"it began before the log":   {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 2},
-		"of two one has ended":      {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 4, Begun: 1}, {Kind: Submit, Sync: Sync, Begun: 2}, {Kind: Fsync, Ino: 4, Begun: 1}}, 4},
-		"rename to where is synced": {[]Op{{Kind: Rename, Ino: 3, Dir: 5, Name: "a", ToDir: 6, ToName: "a"}, {Kind: Fsync, Ino: 6}}, 0},
+		"nothing":             {nil, 0},
+		"a write":             {[]Op{write(3, 0, "a", "b", 1)}, 1},
+		"a synced write":      {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 3}}, 0},
+		"another file synced": {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 4}}, 2},
+		"a new file's name":   {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: 3}}, 3},
+		"its directory, too": {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: 3},
+			{Kind: Fsync, Ino: root}}, 0},
+		"the other way about": {[]Op{create(3, "a"), write(3, 0, "a", "", 0), {Kind: Fsync, Ino: root},
+			{Kind: Fsync, Ino: 3}}, 0},
+		"mode by fdatasync": {[]Op{{Kind: SetAttr, Ino: 3}, {Kind: Fdatasync, Ino: 3}}, 2},
+		"mode by fsync":     {[]Op{{Kind: SetAttr, Ino: 3}, {Kind: Fsync, Ino: 3}}, 0},
+		"sync_file_range":   {[]Op{write(3, 0, "a", "b", 1), {Kind: SyncRange, Ino: 3}}, 2},
+		"sync":              {[]Op{create(3, "a"), {Kind: Sync}, write(3, 0, "a", "", 0)}, 1},
+		"a range": {[]Op{write(3, 4, "a", "b", 5),
+			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 4, Length: 1}}, 0},
+		"another range": {[]Op{write(3, 4, "a", "b", 5),
+			{Kind: Fdatasync, Ino: 3, Flags: Ranged, Offset: 0, Length: 4}}, 2},
+		"a sync under way": {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1}}, 2},
+		"a slow sync": {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1},
+			{Kind: Fsync, Ino: 3, Begun: 1}}, 0},
+		"a write meanwhile": {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 3, Begun: 1},
+			write(3, 0, "b", "a", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 4},
+		"it began before the log": {[]Op{write(3, 0, "a", "b", 1), {Kind: Fsync, Ino: 3, Begun: 1}}, 2},
+		"of two one has ended": {[]Op{write(3, 0, "a", "b", 1), {Kind: Submit, Sync: Fsync, Ino: 4, Begun: 1},
+			{Kind: Submit, Sync: Sync, Begun: 2}, {Kind: Fsync, Ino: 4, Begun: 1}}, 4},
+		"rename to where is synced": {[]Op{{Kind: Rename, Ino: 3, Dir: 5, Name: "a", ToDir: 6, ToName: "a"},
+			{Kind: Fsync, Ino: 6}}, 0},
 	} {
 		l := logOf(c.ops...)
 		window := 0

@@ -60,8 +60,10 @@ const (
 	Submit
 )
 
-var kinds = [...]string{Write: "write", Truncate: "truncate", Allocate: "allocate", Zero: "zero", Shift: "shift", Create: "create", Link: "link", Unlink: "unlink",
-	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync", SyncRange: "sync_file_range", Sync: "sync", Close: "close", Mark: "mark", Submit: "begin of sync"}
+var kinds = [...]string{Write: "write", Truncate: "truncate", Allocate: "allocate", Zero: "zero", Shift: "shift",
+	Create: "create", Link: "link", Unlink: "unlink",
+	Rename: "rename", SetAttr: "attributes", SetXattr: "xattr", Fsync: "fsync", Fdatasync: "fdatasync",
+	SyncRange: "sync_file_range", Sync: "sync", Close: "close", Mark: "mark", Submit: "begin of sync"}
 
 func (k Kind) String() string {
 	if int(k) < len(kinds) && kinds[k] != "" {

@@ -158,7 +158,8 @@ type inode struct {
 }
 
 func newPlan(m Model) *plan {
-	return &plan{model: m, few: few, inodes: map[uint64]*inode{}, names: map[place]*entry{}, chain: none, linked: none, moved: none, begun: map[int][]int32{}}
+	return &plan{model: m, few: few, inodes: map[uint64]*inode{}, names: map[place]*entry{}, chain: none, linked: none,
+		moved: none, begun: map[int][]int32{}}
 }
 
 func (p *plan) inode(ino uint64) *inode {
@@ -591,7 +592,9 @@ func (p *plan) sync(op *Op) {
 	default:
 		in := p.inode(op.Ino)
 		writes := func(a *atom) bool { return op.Flags&Ranged == 0 || a.size >= 0 || op.within(a) }
-		allocates := slices.ContainsFunc(in.pending, func(n int32) bool { return !p.atoms[n].durable && writes(&p.atoms[n]) })
+		allocates := slices.ContainsFunc(in.pending, func(n int32) bool {
+			return !p.atoms[n].durable && writes(&p.atoms[n])
+		})
 		for _, n := range in.atoms {
 			a := &p.atoms[n]
 			switch {

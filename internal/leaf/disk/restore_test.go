@@ -56,13 +56,15 @@ func TestRestored(t *testing.T) {
 				n := rapid.IntRange(0, len(all.Lost)-1).Draw(t, "image")
 				missing := all.Missing(n)
 				again := w.Lacking(missing)
-				if got := again.Missing(0); !slices.Equal(got, missing) || again.Image(0).Digest != all.Image(n).Digest {
+				if got := again.Missing(0); !slices.Equal(got, missing) ||
+					again.Image(0).Digest != all.Image(n).Digest {
 					t.Fatalf("lacking %v: %v is missing", missing, got)
 				}
 				if len(missing) == 0 {
 					return
 				}
-				back := rapid.SliceOfNDistinct(rapid.SampledFrom(missing), 1, len(missing), rapid.ID).Draw(t, "restored")
+				back := rapid.SliceOfNDistinct(rapid.SampledFrom(missing), 1, len(missing), rapid.ID).Draw(t,
+					"restored")
 				less := again.Restored(0, back)
 				if !allowed[less.Image(0).Digest] {
 					t.Fatalf("image without %v, with %v restored: the model does not allow what lacks %v", missing, back, less.Missing(0))

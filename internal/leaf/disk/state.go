@@ -90,7 +90,8 @@ func (p *plan) computeTotals() {
 	look := &p.looked
 	for i := 0; i < len(look.inodes); i++ { // there may be more
 		in := look.inodes[i]
-		if reached := in.outside > 0 || slices.ContainsFunc(in.named, func(e *entry) bool { return e.in.reached }); reached != in.reached {
+		if reached := in.outside > 0 ||
+			slices.ContainsFunc(in.named, func(e *entry) bool { return e.in.reached }); reached != in.reached {
 			in.reached = reached
 			for _, e := range in.entries {
 				look.entries = append(look.entries, e)
@@ -259,7 +260,8 @@ func (d *difference) reached(in *inode) bool {
 	}
 	in.climb, in.reach = d.p.view, 3
 	named := func(e *entry) bool { return d.value(e) == in && d.reached(e.in) }
-	if in.outside > 0 || slices.ContainsFunc(in.named, named) || in.view == d.p.view && slices.ContainsFunc(in.gains, named) {
+	if in.outside > 0 || slices.ContainsFunc(in.named, named) || in.view == d.p.view &&
+		slices.ContainsFunc(in.gains, named) {
 		in.reach = 1
 	} else {
 		in.reach = 2
@@ -331,7 +333,9 @@ func (s state) image() *Image {
 			i.Names = append(i.Names, n)
 		}
 	}
-	slices.SortFunc(i.Names, func(a, b Name) int { return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(i.Names, func(a, b Name) int {
+		return cmp.Or(cmp.Compare(a.Dir, b.Dir), cmp.Compare(a.Name, b.Name))
+	})
 	for _, e := range d.entries { // what is lost of names had set the time of the directory
 		d.inode(e.in)
 	}

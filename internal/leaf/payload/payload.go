@@ -113,7 +113,8 @@ func Of(b []byte) Decoded {
 	if line, ok := readHTTP(b); ok {
 		return Decoded{http, line}
 	}
-	if trimmed := bytes.TrimSpace(b); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid(trimmed) {
+	if trimmed := bytes.TrimSpace(b); len(trimmed) > 0 && (trimmed[0] == '{' || trimmed[0] == '[') &&
+		json.Valid(trimmed) {
 		var short bytes.Buffer
 		if json.Compact(&short, trimmed) == nil {
 			return Decoded{jsonP, short.String()}
@@ -177,7 +178,8 @@ func isText(b []byte) bool {
 
 // isTLS reports whether bytes begin with a record of TLS.
 func isTLS(b []byte) bool {
-	return len(b) >= 5 && b[0] >= 20 && b[0] <= 23 && b[1] == 3 && b[2] <= 4 && int(b[3])<<8|int(b[4]) > 0 && b[3] < 0x48
+	return len(b) >= 5 && b[0] >= 20 && b[0] <= 23 && b[1] == 3 && b[2] <= 4 && int(b[3])<<8|int(b[4]) > 0 &&
+		b[3] < 0x48
 }
 
 // readRESP reads values of Redis's protocol that are the whole of b.

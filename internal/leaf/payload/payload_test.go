@@ -107,7 +107,9 @@ func TestGRPC(t *testing.T) {
 			text string
 			want []string
 		}{
-			{read(flow(40000, 2379), there.Bytes()), []string{"preface", "SETTINGS", "HEADERS 1 method POST path /etcdserverpb.KV/Put", `{1: "key", 2: "\x18\a", 4: 150}`}},
+			{read(flow(40000, 2379), there.Bytes()),
+				[]string{"preface", "SETTINGS", "HEADERS 1 method POST path /etcdserverpb.KV/Put",
+					`{1: "key", 2: "\x18\a", 4: 150}`}},
 			{read(flow(2379, 40000), back.Bytes()), []string{"HEADERS 1 status 200", "4: 150}", "grpc-status 0"}},
 		} {
 			for _, want := range c.want {
@@ -121,15 +123,18 @@ func TestGRPC(t *testing.T) {
 
 func TestDNS(t *testing.T) {
 	name := dnsmessage.MustNewName("n1.example.")
-	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true}, Questions: []dnsmessage.Question{{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}},
-		Answers: []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: [4]byte{10, 0, 0, 1}}}}}
+	m := dnsmessage.Message{Header: dnsmessage.Header{Response: true},
+		Questions: []dnsmessage.Question{{Name: name, Type: dnsmessage.TypeA, Class: dnsmessage.ClassINET}},
+		Answers: []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: name, Type: dnsmessage.TypeA,
+			Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: [4]byte{10, 0, 0, 1}}}}}
 	b, err := m.Pack()
 	if err != nil {
 		t.Fatal(err)
 	}
 	f := flow(53, 40000)
 	f.Proto = ariadne.UDP
-	if d := payload.NewReader().Read(&ariadne.Message{Flow: f, Data: b}); d.Protocol != "dns" || d.Text != "A n1.example., Success, A 10.0.0.1" {
+	if d := payload.NewReader().Read(&ariadne.Message{Flow: f, Data: b}); d.Protocol != "dns" ||
+		d.Text != "A n1.example., Success, A 10.0.0.1" {
 		t.Errorf("%+v", d)
 	}
 }
@@ -146,7 +151,8 @@ func FuzzRead(f *testing.F) {
 		}
 		back := fl
 		back.Src, back.Dst = fl.Dst, fl.Src
-		for _, m := range []ariadne.Message{{Flow: fl, Data: first}, {Flow: back, Data: second}, {Flow: fl, Data: second}} {
+		for _, m := range []ariadne.Message{{Flow: fl, Data: first}, {Flow: back, Data: second},
+			{Flow: fl, Data: second}} {
 			d := r.Read(&m)
 			if len(d.Text) > payload.Most || !utf8.ValidString(d.Text) || (d.Protocol == "") != (len(m.Data) == 0) {
 				t.Fatalf("%q: %+v", m.Data, d)

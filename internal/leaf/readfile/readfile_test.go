@@ -18,7 +18,8 @@ func TestAtMost(t *testing.T) {
 		t.Errorf("%d bytes, %v", len(b), err)
 	}
 	for _, path := range []string{path, "/dev/zero"} {
-		if _, err := readfile.AtMost(path, 1<<20-1); err == nil || !strings.HasSuffix(err.Error(), path+": larger than 0 MB, the limit") {
+		if _, err := readfile.AtMost(path, 1<<20-1); err == nil ||
+			!strings.HasSuffix(err.Error(), path+": larger than 0 MB, the limit") {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

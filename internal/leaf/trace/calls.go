@@ -94,7 +94,8 @@ func (c *CallReader) record() (r ariadne.CallRecord, err error) {
 	}
 	var hash [8]byte
 	_, err = io.ReadFull(c.r, hash[:])
-	return ariadne.CallRecord{TID: int(v[0]), NR: int(v[1]), Result: v[2], Hash: binary.LittleEndian.Uint64(hash[:])}, err
+	return ariadne.CallRecord{TID: int(v[0]), NR: int(v[1]), Result: v[2], Hash: binary.LittleEndian.Uint64(hash[:])},
+		err
 }
 
 // noEOF makes an end in the middle what it is.

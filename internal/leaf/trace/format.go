@@ -382,7 +382,8 @@ func (p *parser) parseStepLine(line string) error {
 }
 
 func (p *parser) parseStep(f *fields) {
-	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(), Mark: f.mark()}
+	s := Step{Index: f.int(), At: f.time(), Digest: f.hex64(), Calls: f.int(), Messages: f.int(), Lines: f.int(),
+		Mark: f.mark()}
 	s.Action = strings.TrimPrefix(f.rest, " ")
 	if s.Index != len(p.t.Steps)+1 {
 		f.fail("step %d where %d was expected", s.Index, len(p.t.Steps)+1)

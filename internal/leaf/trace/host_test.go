@@ -13,7 +13,9 @@ func exampleHost() *trace.Host {
 		Facts: []trace.Fact{{Name: "machine", Value: "Linux 6.1, some processor"}, {Name: "links", Value: ""}},
 		Files: []trace.File{{File: ariadne.File{Path: "/etc/a b", Use: ariadne.FileStat}, Digest: ariadne.Digest{3}},
 			{File: ariadne.File{Path: "/usr", Use: ariadne.FileList}}},
-		Lists: []trace.List{{Path: "/spec"}, {Path: "/spec/a b", Entries: []trace.Entry{{Name: "", Kind: "----------"}, {Name: "c d", Kind: "d---------"}}}},
+		Lists: []trace.List{{Path: "/spec"},
+			{Path: "/spec/a b",
+				Entries: []trace.Entry{{Name: "", Kind: "----------"}, {Name: "c d", Kind: "d---------"}}}},
 	}
 }
 

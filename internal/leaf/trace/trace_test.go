@@ -47,17 +47,21 @@ func exampleTrace() *trace.Trace {
 	return &trace.Trace{
 		Header: trace.Header{
 			Version: "0.1.0", Name: "raftkv", Spec: "../raftkv.yaml", Seed: 42, Execution: 17,
-			Programs: []trace.Program{{Node: "n1", Command: 0, Path: "/spec/raftkv", Digest: ariadne.Digest{1}}, {Node: "n1", Command: 1, Path: "/spec/a b"}},
-			Latency:  time.Millisecond, Delays: 2, MaxSteps: 10000, MaxTime: time.Minute, MaxCalls: 5000000,
+			Programs: []trace.Program{{Node: "n1", Command: 0, Path: "/spec/raftkv", Digest: ariadne.Digest{1}},
+				{Node: "n1", Command: 1, Path: "/spec/a b"}},
+			Latency: time.Millisecond, Delays: 2, MaxSteps: 10000, MaxTime: time.Minute, MaxCalls: 5000000,
 			Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC),
 		},
 		Steps: []trace.Step{
 			{Index: 1, Digest: 0xff, Calls: 512, Messages: 1, Lines: 3, Action: "start n1"},
-			{Index: 2, At: 1002003400, Digest: 0x0123456789abcdef, Calls: 7, Mark: trace.Unreplayable, Action: "deliver udp n1:5353>n2:5353 #3"},
+			{Index: 2, At: 1002003400, Digest: 0x0123456789abcdef, Calls: 7, Mark: trace.Unreplayable,
+				Action: "deliver udp n1:5353>n2:5353 #3"},
 		},
-		Files:     []trace.File{{File: ariadne.File{Path: "/spec/a b.conf", Use: ariadne.FileKind}}, {File: ariadne.File{Path: "/usr/lib/libc.so.6", Use: ariadne.FileCode}, Digest: ariadne.Digest{2}}},
-		End:       "violation",
-		Violation: &trace.Violation{Kind: "death", Node: "n2", Step: 2, At: 1002003400, Message: `raftkv exited with status 2: panic: "x"`},
+		Files: []trace.File{{File: ariadne.File{Path: "/spec/a b.conf", Use: ariadne.FileKind}},
+			{File: ariadne.File{Path: "/usr/lib/libc.so.6", Use: ariadne.FileCode}, Digest: ariadne.Digest{2}}},
+		End: "violation",
+		Violation: &trace.Violation{Kind: "death", Node: "n2", Step: 2, At: 1002003400,
+			Message: `raftkv exited with status 2: panic: "x"`},
 	}
 }
 
@@ -179,23 +183,30 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 		want := &trace.Trace{Header: trace.Header{
 			Version: text.Draw(t, "version"), Name: text.Draw(t, "name"), Spec: text.Draw(t, "spec"),
 			Seed: rapid.Uint64().Draw(t, "seed"), Execution: count.Draw(t, "execution"),
-			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"), MaxDelay: duration.Draw(t, "late"),
+			Latency: duration.Draw(t, "latency"), ClockError: duration.Draw(t, "E"), Delays: count.Draw(t, "delays"),
+			MaxDelay: duration.Draw(t, "late"),
 			MaxSteps: count.Draw(t, "steps"), MaxTime: duration.Draw(t, "time"), MaxCalls: count.Draw(t, "calls"),
-			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(), Processor: text.Draw(t, "processor"), Fine: rapid.Bool().Draw(t, "fine"), Stronger: rapid.Bool().Draw(t, "stronger"),
+			Date: time.Unix(0, int64(at.Draw(t, "date"))).UTC(), Processor: text.Draw(t, "processor"),
+			Fine: rapid.Bool().Draw(t, "fine"), Stronger: rapid.Bool().Draw(t, "stronger"),
 		}}
 		for range rapid.IntRange(0, 3).Draw(t, "programs") {
-			want.Programs = append(want.Programs, trace.Program{Node: text.Draw(t, "node"), Command: count.Draw(t, "command"), Path: text.Draw(t, "path")})
+			want.Programs = append(want.Programs,
+				trace.Program{Node: text.Draw(t, "node"), Command: count.Draw(t, "command"),
+					Path: text.Draw(t, "path")})
 		}
 		for i := range rapid.IntRange(0, 5).Draw(t, "n") {
 			want.Steps = append(want.Steps, trace.Step{
-				Index: i + 1, At: at.Draw(t, "at"), Digest: rapid.Uint64().Draw(t, "digest"), Calls: count.Draw(t, "calls"),
+				Index: i + 1, At: at.Draw(t, "at"), Digest: rapid.Uint64().Draw(t, "digest"),
+				Calls:    count.Draw(t, "calls"),
 				Messages: count.Draw(t, "messages"), Lines: count.Draw(t, "lines"),
-				Mark: trace.Mark(rapid.IntRange(0, 2).Draw(t, "mark")), Action: rapid.StringMatching(`[!-~][ -~]{0,20}`).Draw(t, "action"),
+				Mark:   trace.Mark(rapid.IntRange(0, 2).Draw(t, "mark")),
+				Action: rapid.StringMatching(`[!-~][ -~]{0,20}`).Draw(t, "action"),
 			})
 		}
 		want.End = "x" + text.Draw(t, "end")
 		if rapid.Bool().Draw(t, "violated") {
-			want.Violation = &trace.Violation{Kind: text.Draw(t, "kind"), Node: text.Draw(t, "node"), Step: count.Draw(t, "step"), At: at.Draw(t, "at"), Message: text.Draw(t, "message")}
+			want.Violation = &trace.Violation{Kind: text.Draw(t, "kind"), Node: text.Draw(t, "node"),
+				Step: count.Draw(t, "step"), At: at.Draw(t, "at"), Message: text.Draw(t, "message")}
 		}
 		got, err := trace.Parse(trace.Format(want))
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -206,7 +217,8 @@ func TestAnyTracePrintsAndParses(t *testing.T) {
 
 func TestCalls(t *testing.T) {
 	record := rapid.Custom(func(t *rapid.T) ariadne.CallRecord {
-		return ariadne.CallRecord{TID: rapid.Int().Draw(t, "tid"), NR: rapid.Int().Draw(t, "nr"), Result: rapid.Int64().Draw(t, "result"), Hash: rapid.Uint64().Draw(t, "hash")}
+		return ariadne.CallRecord{TID: rapid.Int().Draw(t, "tid"), NR: rapid.Int().Draw(t, "nr"),
+			Result: rapid.Int64().Draw(t, "result"), Hash: rapid.Uint64().Draw(t, "hash")}
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		steps := rapid.SliceOf(rapid.SliceOf(record)).Draw(t, "steps")

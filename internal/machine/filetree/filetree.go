@@ -92,7 +92,8 @@ type Tree struct {
 // New returns the tree at base, of which only dirs (paths from base) can change;
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
-	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{}, linked: map[uint64]bool{}, lent: map[string]uint32{},
+	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{},
+		linked: map[uint64]bool{}, lent: map[string]uint32{},
 		again: map[uint64]uint64{}, cur: &State{names: newNames(nil), files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
@@ -262,7 +263,8 @@ func (t *Tree) walk(s *State, entries map[string]entry, dir string, changed map[
 }
 
 // capture enters one name.
-func (t *Tree) capture(s *State, entries map[string]entry, name string, changed map[uint64]bool, fresh *[]uint64) error {
+func (t *Tree) capture(s *State, entries map[string]entry, name string, changed map[uint64]bool,
+	fresh *[]uint64) error {
 	e, err := t.look(name)
 	if err != nil {
 		return err

@@ -95,7 +95,8 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 				t.Fatalf("with %v changed the digest is another one", changed)
 			}
 			if !maps.Equal(s.names.entries, full.names.entries) || !maps.Equal(s.files, full.files) {
-				t.Fatalf("with %v changed, %v and %v, but really %v and %v", changed, s.names.entries, s.files, full.names.entries, full.files)
+				t.Fatalf("with %v changed, %v and %v, but really %v and %v", changed, s.names.entries, s.files,
+					full.names.entries, full.files)
 			}
 		}
 		states = append(states, s)

@@ -53,7 +53,8 @@ func (n *Name) SameFile(st *unix.Stat_t, target string) bool {
 	if was.Mode == 0 || st.Mode == 0 {
 		return was.Mode == st.Mode
 	}
-	same := was.Dev == st.Dev && was.Ino == st.Ino && was.Mode == st.Mode && was.Uid == st.Uid && was.Gid == st.Gid && n.Target == target
+	same := was.Dev == st.Dev && was.Ino == st.Ino && was.Mode == st.Mode && was.Uid == st.Uid && was.Gid == st.Gid &&
+		n.Target == target
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFLNK: // another link may have the number of the one that went
 		return same && was.Mtim == st.Mtim
@@ -225,7 +226,8 @@ func (s *Seen) Leaked(look func(path string) (unix.Stat_t, error)) (paths []stri
 	s.mu.Unlock()
 	for _, n := range open {
 		st, err := look(n.Path)
-		if err == nil && st.Dev == n.Stat.Dev && st.Ino == n.Stat.Ino && (st.Size != n.Stat.Size || st.Mtim != n.Stat.Mtim) {
+		if err == nil && st.Dev == n.Stat.Dev && st.Ino == n.Stat.Ino &&
+			(st.Size != n.Stat.Size || st.Mtim != n.Stat.Mtim) {
 			paths = append(paths, n.Path)
 		}
 	}

@@ -64,7 +64,8 @@ func TestSafeAndLeaked(t *testing.T) {
 	if b, _, ok := s.Content(path("kept")); !ok || string(b) != "1" {
 		t.Errorf("content %q, %v", b, ok)
 	}
-	for name, safe := range map[string]bool{"kept": true, "held": false, "large": false, "replaced": true, "gone": true, "unknown": false} {
+	for name, safe := range map[string]bool{"kept": true, "held": false, "large": false, "replaced": true, "gone": true,
+		"unknown": false} {
 		if got := s.Safe(ariadne.File{Path: path(name), Use: ariadne.FileRead}, look); got != safe {
 			t.Errorf("%s: safe %v", name, got)
 		}

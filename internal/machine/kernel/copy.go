@@ -33,7 +33,8 @@ func NewCopier[T any](shared ...reflect.Type) *deepcopy.Copier[T] {
 
 // kinds are the types that may stand where an interface does in what is reachable from a Node.
 var kinds = []reflect.Type{
-	reflect.TypeFor[*Again](), reflect.TypeFor[*HostFile](), reflect.TypeFor[*PidFile](), reflect.TypeFor[*Queue](), reflect.TypeFor[*Thread](),
+	reflect.TypeFor[*Again](), reflect.TypeFor[*HostFile](), reflect.TypeFor[*PidFile](), reflect.TypeFor[*Queue](),
+	reflect.TypeFor[*Thread](),
 	reflect.TypeFor[*asyncFile](),
 }
 
@@ -61,11 +62,13 @@ func Kinds() (all []reflect.Type) {
 // slots are in the same order.
 func NewCodec[T any]() *deepcopy.Codec[T] {
 	var version strings.Builder
-	for _, of := range []reflect.Type{reflect.TypeFor[*Node](), reflect.TypeFor[*Process](), reflect.TypeFor[*Thread]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*Node](), reflect.TypeFor[*Process](),
+		reflect.TypeFor[*Thread]()} {
 		fmt.Fprintln(&version, of, inSlots[of])
 	}
 	return deepcopy.NewCodec[T](
-		[]reflect.Type{reflect.TypeFor[Tracee]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()}, Kinds(), version.String())
+		[]reflect.Type{reflect.TypeFor[Tracee]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()}, Kinds(),
+		version.String())
 }
 
 // Image takes an image of the node.

@@ -100,7 +100,8 @@ func (t *Thread) SetGIDs(ids IDs) {
 // memory, and no parent is to signal him by his own choice (commit_creds).
 func (t *Thread) credChanged(old Cred) {
 	c := &t.Cred
-	if c.UID.Effective != old.UID.Effective || c.UID.FS != old.UID.FS || c.GID.Effective != old.GID.Effective || c.GID.FS != old.GID.FS {
+	if c.UID.Effective != old.UID.Effective || c.UID.FS != old.UID.FS || c.GID.Effective != old.GID.Effective ||
+		c.GID.FS != old.GID.FS {
 		t.Proc.Dumpable, t.PDeathSig = 0, 0
 	}
 }
@@ -158,7 +159,8 @@ func (c *Cred) AsReal() Cred {
 
 // IsUser reports whether c is what SetUser makes of an ordinary user.
 func (c *Cred) IsUser(uid, gid int) bool {
-	return c.UID == IDs{uid, uid, uid, uid} && c.GID == IDs{gid, gid, gid, gid} && len(c.Groups) == 1 && c.Groups[0] == gid && c.EffectiveCaps|c.Permitted == 0
+	return c.UID == IDs{uid, uid, uid, uid} && c.GID == IDs{gid, gid, gid, gid} && len(c.Groups) == 1 &&
+		c.Groups[0] == gid && c.EffectiveCaps|c.Permitted == 0
 }
 
 // ExecCred changes the credentials as executing a program of this mode and owner does, and
@@ -175,7 +177,8 @@ func (t *Thread) ExecCred(mode uint32, uid, gid int) (secure bool) {
 			c.GID.Effective = gid
 		}
 	}
-	gained := c.UID.Effective != old.UID.Effective || c.GID.Effective != old.GID.Effective && !old.FileGroup(c.GID.Effective)
+	gained := c.UID.Effective != old.UID.Effective || c.GID.Effective != old.GID.Effective &&
+		!old.FileGroup(c.GID.Effective)
 	c.Permitted, c.EffectiveCaps = 0, 0
 	root := c.SecureBits&SecNoRoot == 0 && (c.UID.Real == 0 || c.UID.Effective == 0)
 	if root {
@@ -198,7 +201,8 @@ func (t *Thread) ExecCred(mode uint32, uid, gid int) (secure bool) {
 		t.Proc.Dumpable = 0
 	}
 	t.credChanged(old)
-	secure = gained || c.UID.Effective != old.UID.Real || c.GID.Effective != old.GID.Real || c.UID.Real != 0 && (c.UID.Effective == 0 && root || c.Permitted&^c.Ambient != 0)
+	secure = gained || c.UID.Effective != old.UID.Real || c.GID.Effective != old.GID.Real || c.UID.Real != 0 &&
+		(c.UID.Effective == 0 && root || c.Permitted&^c.Ambient != 0)
 	if secure {
 		t.PDeathSig = 0
 	}

@@ -42,10 +42,13 @@ func MemInfo(memory int64) string {
 	MemTotal, MemFree := int(memory), int(memory)/2
 	kb := func(name string, bytes int) string { return fmt.Sprintf("%-16s%8d kB\n", name+":", bytes/1024) }
 	return kb("MemTotal", MemTotal) + kb("MemFree", MemFree) + kb("MemAvailable", MemFree+MemFree/2) +
-		kb("Buffers", 0) + kb("Cached", MemFree/2) + kb("SwapCached", 0) + kb("Active", MemFree/4) + kb("Inactive", MemFree/4) +
+		kb("Buffers", 0) + kb("Cached", MemFree/2) + kb("SwapCached", 0) + kb("Active", MemFree/4) + kb("Inactive",
+		MemFree/4) +
 		kb("SwapTotal", 0) + kb("SwapFree", 0) + kb("Dirty", 0) + kb("Writeback", 0) + kb("AnonPages", MemFree/4) +
-		kb("Mapped", MemFree/16) + kb("Shmem", 0) + kb("Slab", MemFree/64) + kb("CommitLimit", MemTotal/2) + kb("Committed_AS", MemFree/4) +
-		kb("VmallocTotal", 1<<45) + kb("VmallocUsed", 0) + "HugePages_Total:       0\nHugePages_Free:        0\n" + kb("Hugepagesize", 2<<20)
+		kb("Mapped", MemFree/16) + kb("Shmem", 0) + kb("Slab", MemFree/64) + kb("CommitLimit",
+		MemTotal/2) + kb("Committed_AS", MemFree/4) +
+		kb("VmallocTotal", 1<<45) + kb("VmallocUsed",
+		0) + "HugePages_Total:       0\nHugePages_Free:        0\n" + kb("Hugepagesize", 2<<20)
 }
 
 // EthernetAddr is the hardware address of a node's eth0.

@@ -175,8 +175,10 @@ func TestPipeAsLinux(t *testing.T) {
 
 // An epoll set over everything that can be watched, another set included.
 func TestEpollAsLinux(t *testing.T) {
-	modes := []uint32{0, 0, unix.EPOLLET, unix.EPOLLONESHOT, unix.EPOLLET | unix.EPOLLONESHOT, unix.EPOLLEXCLUSIVE, unix.EPOLLEXCLUSIVE | unix.EPOLLET}
-	wants := []kernel.Events{kernel.In, kernel.Out, kernel.In | kernel.Out, kernel.In | kernel.RdHup, 0, kernel.In | kernel.RdNorm}
+	modes := []uint32{0, 0, unix.EPOLLET, unix.EPOLLONESHOT, unix.EPOLLET | unix.EPOLLONESHOT, unix.EPOLLEXCLUSIVE,
+		unix.EPOLLEXCLUSIVE | unix.EPOLLET}
+	wants := []kernel.Events{kernel.In, kernel.Out, kernel.In | kernel.Out, kernel.In | kernel.RdHup, 0,
+		kernel.In | kernel.RdNorm}
 	for seed := uint64(0); seed < 400; seed++ {
 		r := newRig(t, seed)
 		r.epoll()

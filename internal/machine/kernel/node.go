@@ -167,7 +167,8 @@ func (n *Node) Refuse(t *Thread, name, detail string, harmless bool) {
 			return
 		}
 	}
-	n.Refusals = append(n.Refusals, ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
+	n.Refusals = append(n.Refusals,
+		ariadne.Refusal{Name: name, Detail: detail, Program: program, Count: 1, Harmless: harmless})
 }
 
 // Carried is a descriptor of the supervisor's that stands for a host file on its

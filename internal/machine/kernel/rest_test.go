@@ -21,7 +21,8 @@ func TestRest(t *testing.T) {
 			}
 			b = rest
 			if len(b) > 0 && (whole > 2*len(b)+1 || b[0] != byte(at*7)) {
-				t.Fatalf("in steps of %d: %d bytes keep %d; the first is %d, want %d", step, len(b), whole, b[0], byte(at*7))
+				t.Fatalf("in steps of %d: %d bytes keep %d; the first is %d, want %d", step, len(b), whole, b[0],
+					byte(at*7))
 			}
 		}
 		if copied > 2*100000 {

@@ -88,7 +88,8 @@ func (p *Process) sendSignal(t *Thread, queue *[]signal.Info, info signal.Info, 
 	if s < signal.RTMin && signal.Pending(*queue).Has(s) {
 		return 0 // standard signals do not queue
 	}
-	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); (s >= signal.RTMin || info.Code < 0) && uint64(p.countQueued()) >= limit {
+	if limit, _ := p.Rlimit(unix.RLIMIT_SIGPENDING); (s >= signal.RTMin || info.Code < 0) &&
+		uint64(p.countQueued()) >= limit {
 		switch {
 		case s >= signal.RTMin && info.Code != signal.SIUser:
 			return unix.EAGAIN
@@ -98,7 +99,8 @@ func (p *Process) sendSignal(t *Thread, queue *[]signal.Info, info signal.Info, 
 		info = signal.Info{Signo: s, Code: signal.SIUser} // there is room for no more
 	}
 	*queue = append(*queue, info)
-	if p.wakeTaker(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl && signal.Default(s) == signal.ActTerminate {
+	if p.wakeTaker(t, s, only) && p.fatal.Signo == 0 && p.Actions[s].Handler == signal.Dfl &&
+		signal.Default(s) == signal.ActTerminate {
 		p.fatal = signal.Info{Signo: s}
 	}
 	p.Signals.Notify(In)

@@ -13,7 +13,8 @@ func BootID(name string, boots int) string {
 		of = fmt.Sprintf("boot %d of %s", boots+1, name)
 	}
 	b := sha256.Sum256([]byte(of))
-	return fmt.Sprintf("%x-%x-4%03x-a%03x-%x\n", b[:4], b[4:6], uint16(b[6])<<4|uint16(b[7])>>4, uint16(b[8])<<4|uint16(b[9])>>4, b[10:16])
+	return fmt.Sprintf("%x-%x-4%03x-a%03x-%x\n", b[:4], b[4:6], uint16(b[6])<<4|uint16(b[7])>>4,
+		uint16(b[8])<<4|uint16(b[9])>>4, b[10:16])
 }
 
 // UTS are the names of a node that programs can set (uname(2)); they are the spec's at first.

@@ -148,7 +148,8 @@ func (c *Process) notifyExit() {
 	}
 	if send != 0 {
 		e := c.exitChange()
-		p.Node.Kill(p, signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Leader.Cred.UID.Real, Status: e.Status})
+		p.Node.Kill(p,
+			signal.Info{Signo: send, Code: e.Code, PID: c.PID, UID: c.Leader.Cred.UID.Real, Status: e.Status})
 	}
 	if gone {
 		c.reap()

@@ -17,7 +17,8 @@ import (
 // Start makes a node that is not yet switched on; the input Start does that.
 func Start(cfg Config) *Node {
 	oomKillsBefore()
-	n := &Node{setup: setupOf(cfg), home: &home{users: 1, told: map[ariadne.File]bool{}}, threads: map[*kernel.Thread]*thread{}}
+	n := &Node{setup: setupOf(cfg), home: &home{users: 1, told: map[ariadne.File]bool{}},
+		threads: map[*kernel.Thread]*thread{}}
 	n.state.k = newKernel(&n.cfg, 0)
 	return n
 }

@@ -87,7 +87,8 @@ func (n *Node) openView(pid int) error {
 		unix.Close(root)
 		return fmt.Errorf("look at the root directory: %w", err)
 	}
-	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]way{}, needs: map[string]string{}}
+	v := &hostView{root: root, private: st.Dev, names: map[string]named{}, asked: map[askedPath]way{},
+		needs: map[string]string{}}
 	n.home.view = v
 	v.own = slices.Concat(ownDirs, n.cfg.Writable)
 	for i, dir := range v.own {
@@ -405,7 +406,8 @@ func (n *Node) takeUsed() {
 			continue
 		}
 		// A directory that is shown entry by entry is listed as the host's all the same.
-		if u.Use == ariadne.FileList || unix.Stat(n.hostPath(u.Path), &st) == nil && u.Key.Dev == st.Dev && u.Key.Ino == st.Ino {
+		if u.Use == ariadne.FileList || unix.Stat(n.hostPath(u.Path), &st) == nil && u.Key.Dev == st.Dev &&
+			u.Key.Ino == st.Ino {
 			n.reportFile(f)
 		}
 	}

@@ -144,7 +144,8 @@ func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) 
 // mapsCode reports whether the call at whose entry a thread stands maps code of a file, in which
 // functions are to be found.
 func (n *Node) mapsCode(k *kernel.Thread) bool {
-	return n.breaks() && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 && k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
+	return n.breaks() && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 &&
+		k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
 }
 
 var entryPoints = programs[map[string][]uint64]{find: entriesIn}

@@ -33,7 +33,8 @@ func (n *Node) checkBusy(th *thread) {
 	sys.Paths(th.k, func(name string, _ bool) {
 		at, _, _ := n.follow(name)
 		var st unix.Stat_t
-		own = own || unix.Fstatat(n.home.view.root, at[1:], &st, 0) == nil && n.uses(inode.Key{Dev: st.Dev, Ino: st.Ino})
+		own = own || unix.Fstatat(n.home.view.root, at[1:], &st, 0) == nil &&
+			n.uses(inode.Key{Dev: st.Dev, Ino: st.Ino})
 	})
 	if !own {
 		n.onlyFrozen(th, callName(th.k.Call.NR)+" of a busy file")
@@ -49,7 +50,8 @@ func (n *Node) uses(key inode.Key) bool {
 	}
 	for _, p := range n.processes() {
 		var st unix.Stat_t
-		if unix.Stat(fmt.Sprintf("/proc/%d/exe", p.threads[0].tr.TID), &st) == nil && st.Dev == key.Dev && st.Ino == key.Ino {
+		if unix.Stat(fmt.Sprintf("/proc/%d/exe", p.threads[0].tr.TID), &st) == nil && st.Dev == key.Dev &&
+			st.Ino == key.Ino {
 			return true
 		}
 	}

@@ -60,7 +60,9 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	}
 	for _, th := range n.threads {
 		if th.k.State == kernel.Runnable && !th.k.Call.InCall && th.k.Vfork == nil && th.tr.InCall() {
-			return nil, fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable, th.k.TID)
+			return nil,
+				fmt.Errorf("%w: thread %d has a call behind it and goes on from there", ariadne.ErrNotFreezable,
+					th.k.TID)
 		}
 	}
 	n.showFiles()
@@ -68,7 +70,9 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	procs := n.processes()
 	for _, p := range procs {
 		if p.fork == nil {
-			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable, p.threads[0].k.Proc.PID)
+			return nil,
+				fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable,
+					p.threads[0].k.Proc.PID)
 		}
 	}
 	n.k.Copied = true
@@ -83,7 +87,8 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		for _, th := range p.threads {
 			ctx, err := th.tr.Save()
 			must(err)
-			threads = append(threads, frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)})
+			threads = append(threads,
+				frozenThread{tid: th.k.TID, dead: th.k.State == kernel.Dead, ctx: ctx, alt: n.altStack(th)})
 		}
 		c.threads = append(c.threads, threads)
 	}

@@ -156,8 +156,9 @@ func TestOrdinaryUser(t *testing.T) {
 
 func freezeAndThaw(t *testing.T, args []string) {
 	t.Helper()
-	freezeAndThawSpec(t, &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}})
+	freezeAndThawSpec(t,
+		&spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}})
 }
 
 func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
@@ -201,7 +202,8 @@ func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
 	outs, frozen := whole(false), whole(true)
 	for i := range outs {
 		if i >= len(frozen) || frozen[i].Digest != outs[i].Digest {
-			t.Errorf("%v: frozen after each step, step %d is %+v, was %+v", args, i, append(frozen, ariadne.Output{})[min(i, len(frozen))], outs[i])
+			t.Errorf("%v: frozen after each step, step %d is %+v, was %+v", args, i,
+				append(frozen, ariadne.Output{})[min(i, len(frozen))], outs[i])
 			break
 		}
 	}

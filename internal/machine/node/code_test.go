@@ -74,7 +74,8 @@ func TestSealedArea(t *testing.T) {
 				{unix.SYS_MPROTECT, at, pageSize, unix.PROT_NONE},
 				{unix.SYS_MPROTECT, at, pageSize, read},
 				{unix.SYS_MREMAP, at, pageSize, pageSize, unix.MREMAP_MAYMOVE | unix.MREMAP_FIXED, 0x100000000},
-				{unix.SYS_MMAP, at, pageSize, read, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED, ^uint64(0), 0},
+				{unix.SYS_MMAP, at, pageSize, read, unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_FIXED, ^uint64(0),
+					0},
 			} {
 				if v := th.Syscall(int(c[0]), c[1:]...); v != -int64(unix.EPERM) {
 					t.Errorf("%s(%#x): %d", callName(int(c[0])), at, v)
@@ -107,7 +108,8 @@ func TestProgramOf32Bits(t *testing.T) {
 		for _, l := range out.Logs {
 			lines = append(lines, l.Text)
 		}
-		if err != nil || fmt.Sprint(lines) != "[Killed 137]" || len(out.Refusals) != 1 || out.Refusals[0].Name != "exec of a 32-bit program" {
+		if err != nil || fmt.Sprint(lines) != "[Killed 137]" || len(out.Refusals) != 1 ||
+			out.Refusals[0].Name != "exec of a 32-bit program" {
 			t.Errorf("%s: %q, %v, %+v", kind, lines, err, out.Refusals)
 		}
 	}

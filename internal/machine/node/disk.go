@@ -89,7 +89,8 @@ func (n *Node) newDisk() *diskView {
 		}
 		all[name] = h
 		dir := path.Dir(name)
-		below[dir] = append(below[dir], fmt.Sprintf("%q %o %d", path.Base(name), f.Mode&unix.S_IFMT, k.Files.Number(key)))
+		below[dir] = append(below[dir],
+			fmt.Sprintf("%q %o %d", path.Base(name), f.Mode&unix.S_IFMT, k.Files.Number(key)))
 		names = append(names, name)
 	})
 	if len(all) > mostHeld {
@@ -333,5 +334,6 @@ func (n *Node) rest(disk ariadne.Digest) ariadne.Digest {
 		disk = sha256.Sum256(fmt.Appendf(disk[:], "%+v", k.Drift))
 	}
 	d := &k.Files.Disk
-	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase, d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
+	return sha256.Sum256(fmt.Appendf(disk[:], "%d %d %d %d %d %v %v %q", k.Said, k.Boots, k.MonoBase, k.RealBase,
+		d.Limit, d.Full, k.Files.Owned(), dialog.EpochOf(k).Env()))
 }

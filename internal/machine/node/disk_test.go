@@ -67,7 +67,8 @@ if not os.access("dir", 0):
 	looked := func(do string) []string {
 		_, apply := downOf(t, world.Stop, t.TempDir(), "/usr/bin/python3", "-IS", "-c", prepare+do)
 		out := apply(ariadne.Input{Kind: ariadne.Start})
-		out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
+		out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+			Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 		if out.Disks == nil {
 			t.Fatal("nothing is told of the disks")
 		}
@@ -81,7 +82,8 @@ if not os.access("dir", 0):
 		var all []string
 		for _, l := range out.Looks {
 			if l.Kind != ariadne.LookName {
-				kind := [...]string{ariadne.LookStat: "stat", ariadne.LookData: "data", ariadne.LookTree: "tree"}[l.Kind]
+				kind := [...]string{ariadne.LookStat: "stat", ariadne.LookData: "data",
+					ariadne.LookTree: "tree"}[l.Kind]
 				all = append(all, kind+" "+strings.TrimPrefix(l.Path, "/node/"))
 			}
 		}
@@ -120,7 +122,8 @@ again("a", "dir", "dir/f", ".")
 		if len(out.Exits) != 1 || out.Exits[0].Status != 0 {
 			t.Errorf("%s: %v", do, lines(&out))
 		}
-		return apply(ariadne.Input{Kind: ariadne.Fault, At: 10 * ariadne.Time(time.Second), Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}).Disks
+		return apply(ariadne.Input{Kind: ariadne.Fault, At: 10 * ariadne.Time(time.Second),
+			Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}).Disks
 	}
 	base := left("")
 	for _, c := range []struct{ do, want string }{
@@ -139,14 +142,16 @@ again("a", "dir", "dir/f", ".")
 		now := left(c.do)
 		var got []string
 		for _, name := range []string{".", "a", "link", "dir", "dir/f", "dir/g", "hard", "new"} {
-			for kind, word := range [...]string{ariadne.LookName: "name", ariadne.LookStat: "stat", ariadne.LookData: "data", ariadne.LookTree: "tree"} {
+			for kind, word := range [...]string{ariadne.LookName: "name", ariadne.LookStat: "stat",
+				ariadne.LookData: "data", ariadne.LookTree: "tree"} {
 				l := ariadne.Look{Kind: ariadne.LookKind(kind), Path: path.Join("/node", name)}
 				changed := base.At(l) != now.At(l)
 				if l.Kind != ariadne.LookTree {
 					if changed {
 						got = append(got, word+" "+name)
 					}
-				} else if below := c.want != "" && name == "." || name == "dir" && strings.Contains(c.want, "dir") || slices.Contains(got, "stat "+name); changed != below {
+				} else if below := c.want != "" && name == "." || name == "dir" && strings.Contains(c.want, "dir") ||
+					slices.Contains(got, "stat "+name); changed != below {
 					t.Errorf("%s: the tree of %s has changed: %v", c.do, name, changed)
 				}
 			}

@@ -123,10 +123,13 @@ const placesAtReads = 16
 // node may be paused there, and reports whether it is. The read, and all later ones, then see the
 // time behind the pause.
 func (n *Node) pausesAtRead(th *thread) bool {
-	if !n.cfg.Faults.PausesAtReads || !sys.Of(th.k.Call.NR).ReadsClock || n.step.readPlaces == placesAtReads || dialog.Spared(n.k) {
+	if !n.cfg.Faults.PausesAtReads || !sys.Of(th.k.Call.NR).ReadsClock || n.step.readPlaces == placesAtReads ||
+		dialog.Spared(n.k) {
 		return false
 	}
-	pauses := n.possibleNow(n.among(func(f ariadne.NodeFault) bool { return ariadne.OutageOf(f).Down == ariadne.Paused }))
+	pauses := n.possibleNow(n.among(func(f ariadne.NodeFault) bool {
+		return ariadne.OutageOf(f).Down == ariadne.Paused
+	}))
 	if len(pauses) == 0 {
 		return false
 	}

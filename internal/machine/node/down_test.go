@@ -29,7 +29,8 @@ func down(t *testing.T, kind ariadne.ActionKind) (*Node, func(ariadne.Input) ari
 	return downOf(t, kind, t.TempDir(), "sh", "-c", keeper)
 }
 
-func downOf(t *testing.T, kind ariadne.ActionKind, dir string, args ...string) (*Node, func(ariadne.Input) ariadne.Output) {
+func downOf(t *testing.T, kind ariadne.ActionKind, dir string, args ...string) (*Node,
+	func(ariadne.Input) ariadne.Output) {
 	t.Helper()
 	s := alone(dir, args...)
 	s.Faults[kind] = 2
@@ -79,9 +80,12 @@ func TestCrashAndStop(t *testing.T) {
 			if got := lines(&first); len(got) != 2 || got[0] != "1" {
 				t.Fatalf("at first it says %q", got)
 			}
-			out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: c.down, For: time.Second}})
-			if want := 2 * ariadne.Time(time.Second); out.Down != c.down || out.Back != want || !out.Done || out.Ended || len(out.Exits) > 0 {
-				t.Fatalf("it is %v until %v, done %v, ended %v, %d exits", out.Down, out.Back, out.Done, out.Ended, len(out.Exits))
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock,
+				Fault: ariadne.Outage{Down: c.down, For: time.Second}})
+			if want := 2 * ariadne.Time(time.Second); out.Down != c.down || out.Back != want || !out.Done ||
+				out.Ended || len(out.Exits) > 0 {
+				t.Fatalf("it is %v until %v, done %v, ended %v, %d exits", out.Down, out.Back, out.Done, out.Ended,
+					len(out.Exits))
 			}
 			again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
 			got := lines(&again)
@@ -105,7 +109,8 @@ func TestShortOutages(t *testing.T) {
 		length time.Duration
 		back   ariadne.Time // behind the full second
 	}{
-		{ariadne.Crashed, 0, 1e6}, {ariadne.Crashed, 10e6, 20e6}, {ariadne.Stopped, 100e6, 200e6}, {ariadne.Stopped, 0, 1e6}, {ariadne.Crashed, 200e6, 300e6}, {ariadne.Stopped, 1e9, 2e9},
+		{ariadne.Crashed, 0, 1e6}, {ariadne.Crashed, 10e6, 20e6}, {ariadne.Stopped, 100e6, 200e6},
+		{ariadne.Stopped, 0, 1e6}, {ariadne.Crashed, 200e6, 300e6}, {ariadne.Stopped, 1e9, 2e9},
 	} {
 		kind := map[ariadne.Down]ariadne.ActionKind{ariadne.Crashed: world.Crash, ariadne.Stopped: world.Stop}[c.down]
 		for _, coarse := range []bool{false, true} {
@@ -121,7 +126,8 @@ func TestShortOutages(t *testing.T) {
 			if out.Down != c.down || out.Back != want || c.down.Off() && out.Clock != want {
 				t.Errorf("%v for %v, coarse %v: it is back at %v, its clock shows %v; want %v", c.down, c.length, coarse, out.Back, out.Clock, want)
 			}
-			if again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back}); len(again.Logs) == 0 || again.Logs[0].At < want || again.Logs[0].At > want+ariadne.Time(time.Millisecond) {
+			if again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back}); len(again.Logs) == 0 ||
+				again.Logs[0].At < want || again.Logs[0].At > want+ariadne.Time(time.Millisecond) {
 				t.Errorf("%v for %v: it says %+v", c.down, c.length, again.Logs)
 			}
 		}
@@ -130,7 +136,8 @@ func TestShortOutages(t *testing.T) {
 	for _, at := range []ariadne.Time{7e9 + 5, 7e9 + 998e6} {
 		_, apply := down(t, world.Stop)
 		apply(ariadne.Input{Kind: ariadne.Start})
-		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.Stopped, For: ariadne.Ever}})
+		out := apply(ariadne.Input{Kind: ariadne.Fault, At: at,
+			Fault: ariadne.Outage{Down: ariadne.Stopped, For: ariadne.Ever}})
 		clocks = append(clocks, out.Clock)
 	}
 	if clocks[0] != 8e9 || clocks[1] != 8e9 {
@@ -157,9 +164,12 @@ time.sleep(3)
 		return apply, apply(ariadne.Input{Kind: ariadne.Start})
 	}
 	apply, first := boot()
-	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: ariadne.Paused, For: 4 * time.Second}})
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock,
+		Fault: ariadne.Outage{Down: ariadne.Paused, For: 4 * time.Second}})
 	back := 5 * ariadne.Time(time.Second)
-	if got := lines(&out); out.Down != ariadne.Paused || out.Back != back || out.Clock < back || out.Done || out.Ended || !slices.Equal(got, []string{"poll 5.0", "wrote 0.0 5"}) && !slices.Equal(got, []string{"poll 4.9", "wrote 0.0 5"}) {
+	if got := lines(&out); out.Down != ariadne.Paused || out.Back != back || out.Clock < back || out.Done ||
+		out.Ended || !slices.Equal(got, []string{"poll 5.0", "wrote 0.0 5"}) &&
+		!slices.Equal(got, []string{"poll 4.9", "wrote 0.0 5"}) {
 		t.Fatalf("it is %v until %v, its clock shows %v, it says %q", out.Down, out.Back, out.Clock, got)
 	}
 	if want := out.Clock + 3e9 - 1e8; out.Deadline < want || out.Deadline > want+2e8 {
@@ -168,14 +178,17 @@ time.sleep(3)
 	apply, first = boot()
 	fire := ariadne.Input{Kind: ariadne.Fire, At: first.Deadline}
 	undisturbed := apply(fire)
-	at := slices.IndexFunc(undisturbed.Places, func(p ariadne.Place) bool { return strings.Contains(p.Name, "before:/node/b#1") })
+	at := slices.IndexFunc(undisturbed.Places, func(p ariadne.Place) bool {
+		return strings.Contains(p.Name, "before:/node/b#1")
+	})
 	if at < 0 {
 		t.Fatalf("no place before b is made: %v", undisturbed.Places)
 	}
 	apply, _ = boot()
 	fire.Vary = ariadne.Variation("pause:15s@" + undisturbed.Places[at].Name)
 	out = apply(fire)
-	if got := lines(&out); out.Down != ariadne.Paused || out.Variation() != fire.Vary || len(got) != 2 || !strings.HasPrefix(got[1], "wrote 15.") {
+	if got := lines(&out); out.Down != ariadne.Paused || out.Variation() != fire.Vary || len(got) != 2 ||
+		!strings.HasPrefix(got[1], "wrote 15.") {
 		t.Errorf("it is %v, varied %q, and says %q", out.Down, out.Variation(), got)
 	}
 }
@@ -183,7 +196,8 @@ time.sleep(3)
 // TestRestart: a node runs other commands when it starts again, however often, with numbers of
 // their own; it has ended when these have, and a copy of it does the same.
 func TestRestart(t *testing.T) {
-	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
+	for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed,
+		world.Stop: ariadne.Stopped} {
 		t.Run(down.String(), func(t *testing.T) {
 			sh := func(line string) config.Command { return config.Command{Args: []string{"/bin/sh", "-c", line}} }
 			n, apply := downOf(t, kind, t.TempDir(), "/bin/sh", "-c", "echo first; exec sleep 1000")
@@ -193,7 +207,8 @@ func TestRestart(t *testing.T) {
 				t.Fatalf("at first it says %q", got)
 			}
 			for range 2 {
-				out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: down, For: 0}})
+				out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+					Fault: ariadne.Outage{Down: down, For: 0}})
 				c, err := n.Freeze()
 				if err != nil {
 					t.Fatal(err)
@@ -241,10 +256,12 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 	}
 	command := func(args ...string) []spec.Command { return []spec.Command{{Args: args}} }
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: command("bash", "-c", "echo hello >/dev/udp/10.0.0.2/7000; sleep 1000")},
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+			Commands: command("bash", "-c", "echo hello >/dev/udp/10.0.0.2/7000; sleep 1000")},
 			{Name: "n2", CPUs: 1, Commands: command("sleep", "1000")}}}
 	for i := range s.Nodes {
-		s.Nodes[i].ID, s.Nodes[i].Addrs = ariadne.NodeID(i), []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
+		s.Nodes[i].ID, s.Nodes[i].Addrs = ariadne.NodeID(i),
+			[]netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 	}
 	s.Faults[world.Stop] = 1
 	n := Start(Config{Machine: machines.Of(s, 0, 1)})
@@ -255,7 +272,8 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 	}()
 	var sent []ariadne.Message
 	at := ariadne.Time(0)
-	for _, in := range []ariadne.Input{{Kind: ariadne.Start}, {Kind: ariadne.Fault, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}, {Kind: ariadne.Start}} {
+	for _, in := range []ariadne.Input{{Kind: ariadne.Start},
+		{Kind: ariadne.Fault, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}, {Kind: ariadne.Start}} {
 		in.At = at
 		out, err := n.Apply(in)
 		if err != nil {
@@ -272,7 +290,8 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 func TestBootMakesDirectories(t *testing.T) {
 	_, apply := downOf(t, world.Stop, t.TempDir(), "sh", "-c", "stat -c '%n %A' /run/lock; echo >/var/lock/mine || exit 1; sleep 1000")
 	first := apply(ariadne.Input{Kind: ariadne.Start})
-	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
+	out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock,
+		Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 	again := apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
 	if got, want := lines(&again), lines(&first); len(got) != 1 || !slices.Equal(got, want) || len(again.Exits) > 0 {
 		t.Errorf("it says %q, at first %q", got, want)
@@ -315,7 +334,8 @@ func TestOpenWithinStep(t *testing.T) {
 	_, apply := downOf(t, world.Crash, t.TempDir(), "sh", "-c",
 		"mkfifo p; ln -s /dev/null n; echo >a; echo >/dev/null; echo >/dev/stdout; echo >n; echo >/dev/ariadne; exec 3<>p; cd /dev; echo >./null; cd /node; echo >a; echo >b")
 	out := apply(ariadne.Input{Kind: ariadne.Start})
-	for name, want := range map[string]bool{"/dev/null#1": false, "/dev/stdout#1": false, "n#1": false, "/dev/ariadne#1": false, "p#1": false, "./null#1": false, "a#1": true, "a#2": true, "b#1": true} {
+	for name, want := range map[string]bool{"/dev/null#1": false, "/dev/stdout#1": false, "n#1": false,
+		"/dev/ariadne#1": false, "p#1": false, "./null#1": false, "a#1": true, "a#2": true, "b#1": true} {
 		got := slices.ContainsFunc(out.Places, func(p ariadne.Place) bool {
 			return strings.Contains(p.Name, "openat/before:"+name) || strings.Contains(p.Name, "open/before:"+name)
 		})
@@ -331,7 +351,9 @@ func TestSparedWithinStep(t *testing.T) {
 		"echo >a; echo >b; echo fault off >/dev/ariadne; echo >c; echo >d; echo fault on >/dev/ariadne; echo >e; echo >f")
 	out := apply(ariadne.Input{Kind: ariadne.Start})
 	for name, want := range map[string]bool{"b": true, "c": false, "d": false, "e": true, "f": true} {
-		got := slices.ContainsFunc(out.Places, func(p ariadne.Place) bool { return strings.Contains(p.Name, "before:/node/"+name+"#") })
+		got := slices.ContainsFunc(out.Places, func(p ariadne.Place) bool {
+			return strings.Contains(p.Name, "before:/node/"+name+"#")
+		})
 		if got != want {
 			t.Errorf("place before /node/%s: %v, want %v", name, got, want)
 		}
@@ -341,11 +363,13 @@ func TestSparedWithinStep(t *testing.T) {
 // TestDownIsCopied: a node that is down is frozen and thawed like any other, and so is what it
 // comes back to.
 func TestDownIsCopied(t *testing.T) {
-	for kind, d := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed, world.Stop: ariadne.Stopped} {
+	for kind, d := range map[ariadne.ActionKind]ariadne.Down{world.Crash: ariadne.Crashed,
+		world.Stop: ariadne.Stopped} {
 		t.Run(d.String(), func(t *testing.T) {
 			n, apply := down(t, kind)
 			first := apply(ariadne.Input{Kind: ariadne.Start})
-			fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Outage{Down: d, For: time.Second}}
+			fault := ariadne.Input{Kind: ariadne.Fault, At: first.Clock,
+				Fault: ariadne.Outage{Down: d, For: time.Second}}
 			out := apply(fault)
 			c, err := n.Freeze()
 			if err != nil {
@@ -361,7 +385,8 @@ func TestDownIsCopied(t *testing.T) {
 				}
 				got, err := m.Apply(start)
 				if err != nil || got.Digest != want.Digest {
-					t.Errorf("a copy comes back otherwise: %v\n%s\n%s", err, fmt.Sprint(lines(&got)), fmt.Sprint(lines(&want)))
+					t.Errorf("a copy comes back otherwise: %v\n%s\n%s", err, fmt.Sprint(lines(&got)),
+						fmt.Sprint(lines(&want)))
 				}
 				if err := m.Close(); err != nil {
 					t.Error(err)
@@ -375,7 +400,8 @@ func TestDownIsCopied(t *testing.T) {
 // another copy of the node has written to it since.
 func TestSegmentsOutliveProcesses(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "segment")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/segment.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program,
+		"testdata/segment.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	n, apply := downOf(t, world.Crash, filepath.Dir(program), "/spec/segment")
@@ -389,7 +415,8 @@ func TestSegmentsOutliveProcesses(t *testing.T) {
 	}
 	defer c.Drop()
 	fall := func(apply func(ariadne.Input) ariadne.Output, at ariadne.Time) ariadne.Output {
-		return apply(ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
+		return apply(ariadne.Input{Kind: ariadne.Fault, At: at,
+			Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
 	}
 	restart := func(apply func(ariadne.Input) ariadne.Output, down ariadne.Output) *ariadne.Output {
 		out := apply(ariadne.Input{Kind: ariadne.Start, At: down.Back})
@@ -429,7 +456,8 @@ func TestSegmentsOutliveProcesses(t *testing.T) {
 // not. Copies have been made on the way or not.
 func TestStoppedMachineIsItsDisk(t *testing.T) {
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "mapped"), "testdata/mapped.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "mapped"),
+		"testdata/mapped.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	const wait = `echo start >>log; stat -c '%i %Y' log . /tmp /bin; cat /proc/sys/kernel/random/boot_id; while sleep 0.1; do i=$((i+1)); `
@@ -464,7 +492,8 @@ func TestStoppedMachineIsItsDisk(t *testing.T) {
 							defer f.Drop()
 						}
 					}
-					out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
+					out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+						Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}})
 					if out.Clock != ariadne.Time(2*time.Second) || out.Content == (ariadne.Digest{}) {
 						t.Fatalf("at %v its content is %v", out.Clock, out.Content)
 					}

@@ -63,7 +63,9 @@ func (c *Checkpoint) fits(r *record) error {
 		return errors.New("it has other files on their way between processes")
 	}
 	if !slices.EqualFunc(c.threads, r.procs, func(ours, threads frozenThreads) bool {
-		return slices.EqualFunc(ours, threads, func(a, b frozenThread) bool { return a.tid == b.tid && a.dead == b.dead && b.ctx != nil })
+		return slices.EqualFunc(ours, threads, func(a, b frozenThread) bool {
+			return a.tid == b.tid && a.dead == b.dead && b.ctx != nil
+		})
 	}) {
 		return errors.New("it has other processes and threads")
 	}

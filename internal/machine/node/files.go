@@ -60,7 +60,8 @@ func (n *Node) showFiles() {
 // them are the same as in another state of the node.
 func (n *Node) showsFilesOf(s *state) bool {
 	files := &n.k.Files
-	return n.home.shows == n && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files && len(files.Dirty) == 0 &&
+	return n.home.shows == n && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files &&
+		len(files.Dirty) == 0 &&
 		len(files.Mapped) == 0 && slices.Equal(n.offsets, s.offsets)
 }
 
@@ -204,7 +205,8 @@ func (n *Node) ownCopies() {
 				return nil
 			}
 			var host, own unix.Stat_t
-			if unix.Lstat(name, &host) != nil || unix.Fstatat(n.home.view.root, name[1:], &own, unix.AT_SYMLINK_NOFOLLOW) != nil {
+			if unix.Lstat(name, &host) != nil ||
+				unix.Fstatat(n.home.view.root, name[1:], &own, unix.AT_SYMLINK_NOFOLLOW) != nil {
 				return nil
 			}
 			uid, gid := int(host.Uid), int(host.Gid)

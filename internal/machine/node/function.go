@@ -116,7 +116,8 @@ func (n *Node) stepOver(th *thread, b *kernel.Break) {
 			break
 		}
 		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
-			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) at the instruction at %#x", th.k.TID, s.Kind, s.Signal, b.Addr)})
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) at the instruction at %#x", th.k.TID, s.Kind, s.Signal,
+				b.Addr)})
 		}
 	}
 	th.tr.Poke(b.Addr, []byte{breakpoint})

@@ -141,7 +141,9 @@ func (n *Node) exposeGrowth() {
 		memory := n.mapped(p)
 		i := slices.IndexFunc(n.grows, func(g growth) bool { return g.pid == pid })
 		if i < 0 {
-			all = append(all, growth{pid: pid, descriptors: newTrend(n.k.Now, held, n.given), memory: newTrend(n.k.Now, memory-int64(len(p.Threads)-1)*stackRoom, n.given)})
+			all = append(all,
+				growth{pid: pid, descriptors: newTrend(n.k.Now, held, n.given),
+					memory: newTrend(n.k.Now, memory-int64(len(p.Threads)-1)*stackRoom, n.given)})
 		} else {
 			all = append(all, n.grows[i])
 		}
@@ -169,7 +171,8 @@ func (n *Node) grown(p *kernel.Process, told *bool, of string, has, bound int64,
 		return
 	}
 	*told = true
-	n.k.Expose(p.PID, ariadne.Exposure{Name: "growth", Values: []string{fmt.Sprintf("%s/%d", path.Base(p.Exe), p.PID), of, how}})
+	n.k.Expose(p.PID,
+		ariadne.Exposure{Name: "growth", Values: []string{fmt.Sprintf("%s/%d", path.Base(p.Exe), p.PID), of, how}})
 }
 
 // descriptors is how many of them a process has open, and how many of these are its own to close: a

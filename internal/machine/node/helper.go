@@ -56,7 +56,9 @@ func (n *Node) askHelpers() map[int]helped {
 	n.home.clearArea()
 	k.Out, k.Told, k.Exits, k.Refusals = messages, told, exits, append(refusals, more...)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
-		k.Refusals = append(k.Refusals, ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(), Program: n.cfg.Name, Count: 1})
+		k.Refusals = append(k.Refusals,
+			ariadne.Refusal{Name: "expose: a copy of the node to run commands in", Detail: err.Error(),
+				Program: n.cfg.Name, Count: 1})
 		return nil
 	}
 	must(err)
@@ -134,6 +136,8 @@ func (n *Node) help(i int, c *config.Command) (h helped, err error) {
 	if said := strings.TrimSpace(wrong.Captured()); said != "" {
 		why += ": " + said
 	}
-	n.k.Refusals = append(n.k.Refusals, ariadne.Refusal{Name: "expose: more time in a copy of the node", Detail: why, Program: strings.Join(c.Args, " "), Count: 1})
+	n.k.Refusals = append(n.k.Refusals,
+		ariadne.Refusal{Name: "expose: more time in a copy of the node", Detail: why,
+			Program: strings.Join(c.Args, " "), Count: 1})
 	return h, nil
 }

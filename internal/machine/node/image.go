@@ -188,7 +188,8 @@ func linuxSyscall(th *thread, vdso uint64) int {
 // linuxPages are the mappings of Linux's vDSO and its data.
 func linuxPages(maps string) (list [][2]uint64) {
 	for line := range strings.Lines(maps) {
-		if !strings.HasSuffix(line, "[vdso]\n") && !strings.HasSuffix(line, "[vvar]\n") && !strings.HasSuffix(line, "[vvar_vclock]\n") {
+		if !strings.HasSuffix(line, "[vdso]\n") && !strings.HasSuffix(line, "[vvar]\n") &&
+			!strings.HasSuffix(line, "[vvar_vclock]\n") {
 			continue
 		}
 		m, ok := parseMapping([]byte(line))
@@ -224,7 +225,8 @@ const (
 // own vDSO is.
 func (n *Node) patchAuxv(th *thread, secure bool) (vdso uint64) {
 	c := &th.k.Cred
-	values := map[uint64]uint64{atUID: uint64(c.UID.Real), atEUID: uint64(c.UID.Effective), atGID: uint64(c.GID.Real), atEGID: uint64(c.GID.Effective), atSecure: 0}
+	values := map[uint64]uint64{atUID: uint64(c.UID.Real), atEUID: uint64(c.UID.Effective), atGID: uint64(c.GID.Real),
+		atEGID: uint64(c.GID.Effective), atSecure: 0}
 	if secure {
 		values[atSecure] = 1
 	}

@@ -18,7 +18,8 @@ func TestMergePages(t *testing.T) {
 	}
 	for i := range want {
 		if all[i].at != want[i].at || *all[i].page != *want[i].page {
-			t.Errorf("page %d is at %#x with %d, want %#x with %d", i, all[i].at, all[i].page[0], want[i].at, want[i].page[0])
+			t.Errorf("page %d is at %#x with %d, want %#x with %d", i, all[i].at, all[i].page[0], want[i].at,
+				want[i].page[0])
 		}
 	}
 	if all[1].page != one {

@@ -111,12 +111,16 @@ func (n *Node) Registers(tid int) (r inspect.Registers, err error) {
 	}
 	r.Extended = c.Extended()
 	r.Named = []inspect.Register{
-		{Name: "rax", Value: g.Rax}, {Name: "rbx", Value: g.Rbx}, {Name: "rcx", Value: g.Rcx}, {Name: "rdx", Value: g.Rdx},
-		{Name: "rsi", Value: g.Rsi}, {Name: "rdi", Value: g.Rdi}, {Name: "rbp", Value: g.Rbp}, {Name: "rsp", Value: g.Rsp},
+		{Name: "rax", Value: g.Rax}, {Name: "rbx", Value: g.Rbx}, {Name: "rcx", Value: g.Rcx},
+		{Name: "rdx", Value: g.Rdx},
+		{Name: "rsi", Value: g.Rsi}, {Name: "rdi", Value: g.Rdi}, {Name: "rbp", Value: g.Rbp},
+		{Name: "rsp", Value: g.Rsp},
 		{Name: "r8", Value: g.R8}, {Name: "r9", Value: g.R9}, {Name: "r10", Value: g.R10}, {Name: "r11", Value: g.R11},
-		{Name: "r12", Value: g.R12}, {Name: "r13", Value: g.R13}, {Name: "r14", Value: g.R14}, {Name: "r15", Value: g.R15},
+		{Name: "r12", Value: g.R12}, {Name: "r13", Value: g.R13}, {Name: "r14", Value: g.R14},
+		{Name: "r15", Value: g.R15},
 		{Name: "rip", Value: g.Rip}, {Name: "eflags", Value: g.Eflags}, {Name: "orig_rax", Value: g.Orig_rax},
-		{Name: "cs", Value: g.Cs}, {Name: "ss", Value: g.Ss}, {Name: "ds", Value: g.Ds}, {Name: "es", Value: g.Es}, {Name: "fs", Value: g.Fs}, {Name: "gs", Value: g.Gs},
+		{Name: "cs", Value: g.Cs}, {Name: "ss", Value: g.Ss}, {Name: "ds", Value: g.Ds}, {Name: "es", Value: g.Es},
+		{Name: "fs", Value: g.Fs}, {Name: "gs", Value: g.Gs},
 		{Name: "fs_base", Value: g.Fs_base}, {Name: "gs_base", Value: g.Gs_base},
 	}
 	return r, nil

@@ -18,7 +18,8 @@ import (
 // (clock_settime(2), timerfd_create(2)).
 func TestJump(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "jump")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-pthread", "-o", program, "testdata/jump.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-pthread", "-o", program,
+		"testdata/jump.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	for _, c := range []struct {
@@ -28,7 +29,8 @@ func TestJump(t *testing.T) {
 		want [][]string
 	}{
 		{"forward", 70 * time.Second, 1, [][]string{
-			{"condition 1 Connection timed out", "sleep until 1 ok", "timer 1 ok", "timer that is cancelled 1 Operation canceled"},
+			{"condition 1 Connection timed out", "sleep until 1 ok", "timer 1 ok",
+				"timer that is cancelled 1 Operation canceled"},
 			{"sleep for 5 ok"},
 		}},
 		{"forward, not far enough", 20 * time.Second, 1, [][]string{
@@ -50,7 +52,8 @@ func TestJump(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, apply := downOf(t, world.Jump, filepath.Dir(program), "/spec/jump")
 			apply(ariadne.Input{Kind: ariadne.Start})
-			out := apply(ariadne.Input{Kind: ariadne.Fault, At: ariadne.Time(c.at) * 1e9, Fault: ariadne.Jump{By: c.by}})
+			out := apply(ariadne.Input{Kind: ariadne.Fault, At: ariadne.Time(c.at) * 1e9,
+				Fault: ariadne.Jump{By: c.by}})
 			if out.Down != ariadne.Up || out.Done {
 				t.Errorf("it is %v", out.Down)
 			}

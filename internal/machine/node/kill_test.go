@@ -20,7 +20,8 @@ import (
 // of one that somebody kills.
 func TestKill(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "kill")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-pthread", "-o", program, "testdata/kill.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-pthread", "-o", program,
+		"testdata/kill.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	native := exec.Command(program, "itself")
@@ -101,7 +102,8 @@ func TestKilledCommandRunsAgain(t *testing.T) {
 		{command: log + "sleep 900; exit $?", victim: "sh#1", says: []string{"2"}},
 		{command: log + "sleep 900; exit 1", victim: "sleep#1"},
 		{command: log + "sleep 900; sleep 900", victim: "sleep#1"},
-		{command: log + "exec sleep 900", victim: "sleep#1", restart: []string{"sh", "-c", "cat log; echo again"}, says: []string{"x", "again"}},
+		{command: log + "exec sleep 900", victim: "sleep#1", restart: []string{"sh", "-c", "cat log; echo again"},
+			says: []string{"x", "again"}},
 		{command: log + "exec sleep 900", victim: "sleep#1", crash: true},
 	} {
 		n, apply := downOf(t, world.Kill, t.TempDir(), "sh", "-c", c.command)
@@ -112,10 +114,13 @@ func TestKilledCommandRunsAgain(t *testing.T) {
 		first := apply(ariadne.Input{Kind: ariadne.Start})
 		out := apply(ariadne.Input{Kind: ariadne.Fault, At: first.Clock, Fault: ariadne.Kill{Process: c.victim}})
 		if c.crash {
-			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Minute}})
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+				Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Minute}})
 		}
-		if again := out.Timer == "restart/0"; again != (c.says != nil) || again && (out.Ended || out.Done || out.Deadline > out.Clock.Add(3*time.Second)) {
-			t.Errorf("%s, %s killed: timer %q at %v, ended %v, done %v", c.command, c.victim, out.Timer, out.Deadline, out.Ended, out.Done)
+		if again := out.Timer == "restart/0"; again != (c.says != nil) || again &&
+			(out.Ended || out.Done || out.Deadline > out.Clock.Add(3*time.Second)) {
+			t.Errorf("%s, %s killed: timer %q at %v, ended %v, done %v", c.command, c.victim, out.Timer, out.Deadline,
+				out.Ended, out.Done)
 		}
 		if out.Timer != "restart/0" {
 			continue
@@ -163,7 +168,8 @@ func TestKillWithinAStep(t *testing.T) {
 	}
 	// The shell itself is killed before it makes c, and no more is said. Where one of its children
 	// is killed as it ends, or the shell is, all is done.
-	if want := map[string]bool{"Killed over": true, "Killed a over": true, "a b": true, "Killed a b over": true, "a b over": true}; !maps.Equal(got, want) {
+	if want := map[string]bool{"Killed over": true, "Killed a over": true, "a b": true, "Killed a b over": true,
+		"a b over": true}; !maps.Equal(got, want) {
 		t.Errorf("it says %v, want %v; places %v", got, want, undisturbed.Places)
 	}
 }

@@ -130,7 +130,9 @@ func (n *Node) readOwn(name string) (string, bool) {
 		name = path.Join("/node", name)
 	}
 	n.lookUp(name, ariadne.LookStat, ariadne.LookData)
-	fd, err := unix.Openat2(n.home.view.root, name[1:], &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
+	fd, err := unix.Openat2(n.home.view.root, name[1:],
+		&unix.OpenHow{Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC,
+			Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
 	if err != nil {
 		return "", false
 	}

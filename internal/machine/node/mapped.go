@@ -43,7 +43,8 @@ func (n *Node) holdMapped(th *thread) {
 		}
 		return
 	}
-	if !ok || !n.k.Files.Mapped[h.Key()] || n.held.files[h.Key()] != nil || n.home.tree != nil && n.home.tree.Adopted(n.treeID(h.Key())) {
+	if !ok || !n.k.Files.Mapped[h.Key()] || n.held.files[h.Key()] != nil || n.home.tree != nil &&
+		n.home.tree.Adopted(n.treeID(h.Key())) {
 		return
 	}
 	if len(n.held.files) >= max(heldMost, n.held.most) {

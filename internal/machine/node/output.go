@@ -30,7 +30,8 @@ func (n *Node) output() ariadne.Output {
 			Ready:  n.ready(k.Logs),
 		},
 		Noted: ariadne.Noted{
-			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut, Files: n.usedFiles(),
+			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut,
+			Files:     n.usedFiles(),
 			Unsynced:  !k.Files.Log.Durable(),
 			ReadClock: k.ClockTold,
 		},
@@ -52,7 +53,8 @@ func (n *Node) output() ariadne.Output {
 		out.Deadline = t.When
 		out.Timer = timerName(t)
 		if t.When <= k.Now && !n.step.over() {
-			panic(toolError{fmt.Errorf("the clock is at %v, and the timer of %v (%s) has not fired", k.Now, t.When, out.Timer)})
+			panic(toolError{fmt.Errorf("the clock is at %v, and the timer of %v (%s) has not fired", k.Now, t.When,
+				out.Timer)})
 		}
 	}
 	n.tellPolling(&out)

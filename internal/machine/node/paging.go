@@ -168,7 +168,8 @@ func (p *paging) noteCall(nr int, args []uint64) {
 }
 
 // descriptorCommands are commands of fcntl that change descriptors or flags of open files at most.
-var descriptorCommands = []uint64{unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_SETFL}
+var descriptorCommands = []uint64{unix.F_DUPFD, unix.F_DUPFD_CLOEXEC, unix.F_GETFD, unix.F_SETFD, unix.F_GETFL,
+	unix.F_SETFL}
 
 // filesMayDiffer reports whether files or positions in them may differ from the node's record.
 // noteFileUse notes that they may from now on, and filesAreKnown that they do not.

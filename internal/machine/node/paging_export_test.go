@@ -34,8 +34,11 @@ func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
 			if err1 != nil || err2 != nil {
 				return nil, fmt.Errorf("registers: %v, %v", err1, err2)
 			}
-			if *a.Registers() != *b.Registers() || !bytes.Equal(a.Extended(), b.Extended()) || p.threads[k].tr.SigMask() != q.threads[k].tr.SigMask() {
-				all = append(all, fmt.Sprintf("thread %d of process %d has the registers %+v and not %+v", k, i, a.Registers(), b.Registers()))
+			if *a.Registers() != *b.Registers() || !bytes.Equal(a.Extended(), b.Extended()) ||
+				p.threads[k].tr.SigMask() != q.threads[k].tr.SigMask() {
+				all = append(all,
+					fmt.Sprintf("thread %d of process %d has the registers %+v and not %+v", k, i, a.Registers(),
+						b.Registers()))
 			}
 		}
 		if a, b := descriptorsOf(x), descriptorsOf(y); a != b {

@@ -31,7 +31,8 @@ import (
 func TestEveryOutcomeOfACrash(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "places")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/places.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program,
+		"testdata/places.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	const show = `find * -printf '%p %y %m %l\n' 2>/dev/null | sort; cat a b 2>/dev/null; true`
@@ -65,10 +66,12 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 		t.Fatal(err)
 	}
 	crash := func(v ariadne.Variation) (ariadne.Output, string) {
-		s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Nodes: []spec.Node{
-			{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/places"}}}, Restart: []spec.Command{{Args: []string{"sh", "-c", show}}}},
-			{Name: "n2", ID: 1},
-		}}
+		s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Nodes: []spec.Node{
+				{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/places"}}},
+					Restart: []spec.Command{{Args: []string{"sh", "-c", show}}}},
+				{Name: "n2", ID: 1},
+			}}
 		for i := range s.Nodes {
 			s.Nodes[i].Addrs = []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 		}
@@ -86,7 +89,9 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out, fmt.Sprintf("%s %d sent", strings.Join(strings.Fields(strings.Join(lines(&again), " ")), " "), len(out.Messages))
+		return out,
+			fmt.Sprintf("%s %d sent", strings.Join(strings.Fields(strings.Join(lines(&again), " ")), " "),
+				len(out.Messages))
 	}
 	undisturbed, _ := crash("")
 	got := map[string]bool{}
@@ -102,7 +107,8 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 		got[left] = true
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("crashes leave\n%s\nand natively\n%s", strings.Join(slices.Sorted(maps.Keys(got)), "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
+		t.Errorf("crashes leave\n%s\nand natively\n%s", strings.Join(slices.Sorted(maps.Keys(got)), "\n"),
+			strings.Join(slices.Sorted(maps.Keys(want)), "\n"))
 	}
 }
 
@@ -117,7 +123,8 @@ var happenings = []struct {
 	{"a promise", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'promise it')", "crash stop power"},
 	{"what begins", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'begin')", "crash stop power"},
 	{"what is exposed", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'expose now x')", ""},
-	{"what is exposed and stays", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'expose kept x')", "crash stop power"},
+	{"what is exposed and stays", "d = os.open('/dev/ariadne', os.O_WRONLY)", "os.write(d, b'expose kept x')",
+		"crash stop power"},
 	{"a line", "", "print('something', flush=True)", ""},
 	{"a line that stays", "", "print('committed 3', flush=True)", "crash stop power"},
 	{"a Unix socket", "s = socket.socket(socket.AF_UNIX)", "s.bind('s')", "crash stop power"},
@@ -142,15 +149,20 @@ var happenings = []struct {
 // has happened by which it makes a difference.
 func TestHappenings(t *testing.T) {
 	for _, h := range happenings {
-		for name, kind := range map[string]ariadne.ActionKind{"crash": world.Crash, "stop": world.Stop, "power": world.Power} {
+		for name, kind := range map[string]ariadne.ActionKind{"crash": world.Crash, "stop": world.Stop,
+			"power": world.Power} {
 			program := "import mmap, os, socket, time\n" + h.setup + "\ntime.sleep(1)\n" + h.do + "\nos.mkdir('last')\ntime.sleep(1000)"
 			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-IS", "-c", program)
-			sources := expose.Sources{{Name: "kept", Stays: true}, {Name: "committed", Line: regexp.MustCompile(`committed (\d+)`), Stays: true}, {Name: "now"}}
-			n.cfg.Stays = machines.Of(&spec.Spec{Nodes: make([]spec.Node, 1), Properties: spec.Properties{Sources: sources}}, 0, 0).Stays
+			sources := expose.Sources{{Name: "kept", Stays: true},
+				{Name: "committed", Line: regexp.MustCompile(`committed (\d+)`), Stays: true}, {Name: "now"}}
+			n.cfg.Stays = machines.Of(&spec.Spec{Nodes: make([]spec.Node, 1),
+				Properties: spec.Properties{Sources: sources}}, 0, 0).Stays
 			n.cfg.Faults.Power.Model, n.cfg.Faults.Power.Images = disk.Any, 64
 			out := apply(ariadne.Input{Kind: ariadne.Start})
 			out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
-			at := slices.IndexFunc(out.Places, func(p ariadne.Place) bool { return strings.HasSuffix(p.Name, "mkdir/before:last#1") })
+			at := slices.IndexFunc(out.Places, func(p ariadne.Place) bool {
+				return strings.HasSuffix(p.Name, "mkdir/before:last#1")
+			})
 			if want := strings.Contains(h.faults, name); (at >= 0) != want || n.step.over() {
 				t.Errorf("%s, %s: %v, want %v", h.name, name, out.Places, want)
 			}
@@ -163,7 +175,8 @@ func TestHappenings(t *testing.T) {
 func TestEveryOutcomeOfAKill(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "midway")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/killed_midway.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program,
+		"testdata/killed_midway.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	const calls = 7
@@ -208,6 +221,7 @@ func TestEveryOutcomeOfAKill(t *testing.T) {
 		}
 	}
 	if !maps.Equal(got, want) {
-		t.Errorf("kills leave\n%s\nand natively\n%s\nplaces %v", strings.Join(slices.Sorted(maps.Keys(got)), "\n"), strings.Join(slices.Sorted(maps.Keys(want)), "\n"), undisturbed.Places)
+		t.Errorf("kills leave\n%s\nand natively\n%s\nplaces %v", strings.Join(slices.Sorted(maps.Keys(got)), "\n"),
+			strings.Join(slices.Sorted(maps.Keys(want)), "\n"), undisturbed.Places)
 	}
 }

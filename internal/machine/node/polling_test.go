@@ -50,7 +50,8 @@ func TestPollingComesToRest(t *testing.T) {
 			var rests []ariadne.Time
 			for steps, calls := 0, 0; in.At != ariadne.Never; steps++ {
 				out, err := n.Apply(in)
-				if err != nil || out.Diverged != "" || !strings.HasPrefix(out.Polling, c.calls) || out.Unheeded != c.unheeded {
+				if err != nil || out.Diverged != "" || !strings.HasPrefix(out.Polling, c.calls) ||
+					out.Unheeded != c.unheeded {
 					t.Fatalf("step %d: %v, %+v", steps, err, out)
 				}
 				if calls += out.Calls; calls > 20000 {

@@ -38,7 +38,8 @@ type lossPoint struct {
 func (th *thread) LosesPower(file string) bool {
 	n, log := th.n, th.n.k.Files.Log
 	n.hearStaying()
-	if s := &n.step; log.Durable() || !s.since.seen && s.since.log == log || s.over() || s.down == ariadne.Paused || dialog.Spared(n.k) {
+	if s := &n.step; log.Durable() || !s.since.seen && s.since.log == log || s.over() || s.down == ariadne.Paused ||
+		dialog.Spared(n.k) {
 		return false
 	}
 	losses := n.among(func(f ariadne.NodeFault) bool { return ariadne.OutageOf(f).Down == ariadne.PowerLost })
@@ -157,7 +158,8 @@ func (n *Node) applyImage(log *disk.Log, img *disk.Image) {
 	base, dirs := n.ownFiles()
 	const stash = ".ariadne/stash"
 	must(os.MkdirAll(path.Join(base, stash), 0o700))
-	a := &image{n: n, log: log, stash: openPlace(unix.AT_FDCWD, path.Join(base, stash)), at: map[uint64]int{}, moved: map[uint64]bool{}}
+	a := &image{n: n, log: log, stash: openPlace(unix.AT_FDCWD, path.Join(base, stash)), at: map[uint64]int{},
+		moved: map[uint64]bool{}}
 	defer func() {
 		for _, fd := range a.at {
 			unix.Close(fd)

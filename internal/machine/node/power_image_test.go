@@ -142,14 +142,16 @@ func everyImage(t *testing.T, program string) {
 				t.Fatal(err)
 			}
 			c.cfg.Faults.Power.Model, c.cfg.Faults.Power.Images = model, 16
-			in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
+			in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+				Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 			if k > 0 {
 				in.Vary = ariadne.Variation(fmt.Sprintf("disk:%d@0/disk#1", k+1))
 			}
 			if _, err := c.Apply(in); err != nil {
 				t.Errorf("model %v, without %v of\n%s%v", model, all.Lost[k], listed(log), err)
 			} else if got, want := snapshot(t, c), m.with(all.Image(k), began).snapshot(); !slices.Equal(got, want) {
-				t.Errorf("model %v, without %v of\n%sthere is\n%s\nwant\n%s", model, all.Lost[k], listed(log), strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Errorf("model %v, without %v of\n%sthere is\n%s\nwant\n%s", model, all.Lost[k], listed(log),
+					strings.Join(got, "\n"), strings.Join(want, "\n"))
 			} else if got, want := dated(t, c), m.with(all.Image(k), began).dated(); !slices.Equal(got, want) {
 				t.Errorf("model %v, without %v of\n%sfiles were modified\n%s\nwant\n%s", model, all.Lost[k], listed(log), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -184,7 +186,8 @@ func TestOperationsTellTimes(t *testing.T) {
 		}
 		got, want := dated(t, n), m.dated()
 		if !slices.Equal(got, want) || len(got) < 3 {
-			t.Errorf("seed %d: files were modified\n%s\nby the log\n%s", seed, strings.Join(got, "\n"), strings.Join(want, "\n"))
+			t.Errorf("seed %d: files were modified\n%s\nby the log\n%s", seed, strings.Join(got, "\n"),
+				strings.Join(want, "\n"))
 		}
 	}
 }
@@ -236,7 +239,8 @@ func newMemory(t *testing.T, n *Node) *memory {
 		}
 		return n.k.Files.Number(keyOfStat(&st))
 	}
-	return &memory{root: number(filepath.Join(base, "node")), names: map[uint64]map[string]uint64{}, files: map[uint64]memoryFile{}}
+	return &memory{root: number(filepath.Join(base, "node")), names: map[uint64]map[string]uint64{},
+		files: map[uint64]memoryFile{}}
 }
 
 func (m *memory) name(dir uint64, name string, ino uint64) {

@@ -35,7 +35,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 	{"append pages", "f= | f=a4096 | f=a8192", "=", "f= | f=04096 | f=a4096 | f=08192 | f=a409604096 | f=04096a4096 | f=a8192"},
 	// The close of a file that was not cut promises nothing, and its size is no part of the order
 	// of metadata.
-	{"append, mkdir", "f=a1 | f=a1b1 | d/ f=a1b1", "f=a1 | f=a1b1 | d/ f=a1 | d/ f=a1b1", "f=a1 | f=a101 | f=a1b1 | d/ f=a1 | d/ f=a101 | d/ f=a1b1"},
+	{"append, mkdir", "f=a1 | f=a1b1 | d/ f=a1b1", "f=a1 | f=a1b1 | d/ f=a1 | d/ f=a1b1",
+		"f=a1 | f=a101 | f=a1b1 | d/ f=a1 | d/ f=a101 | d/ f=a1b1"},
 	{"write vectors", "f=b1c1a4094 | f=b1c1b1c1a4092", "=", "="},
 
 	{"truncate down", "f=a8192 | f=a4096", "=", "="},
@@ -43,7 +44,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 	{"truncate down, up", "f=a2 | f=a1 | f=a101", "=", "="},
 	{"O_TRUNC, write", "f=a1 | f= | f=b1", "=", "f=a1 | f= | f=01 | f=b1"},
 	{"O_TRUNC, write, close, mkdir", "f=a1 | f= | f=b1 | d/ f=b1", "=", "f=a1 | f= | f=01 | f=b1 | d/ f=a1 | d/ f= | d/ f=01 | d/ f=b1"},
-	{"write into a hole", "f= | d/ f= | d/ f=04096 | d/ f=a4096", "=", "f= | f=04096 | f=a4096 | d/ f= | d/ f=04096 | d/ f=a4096"},
+	{"write into a hole", "f= | d/ f= | d/ f=04096 | d/ f=a4096", "=",
+		"f= | f=04096 | f=a4096 | d/ f= | d/ f=04096 | d/ f=a4096"},
 
 	{"fallocate", "f=a1 | f=a104095", "=", "="},
 	{"fallocate, size kept", "f=a1", "=", "="},
@@ -125,7 +127,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 
 	{"mmap", "f=a8192 | f=b4096a4096 | f=b8192", "f=a8192 | f=b4096a4096 | f=a4096b4096 | f=b8192", "="},
 	{"mmap, msync", "f=b8192", "f=b4096a4096 | f=b8192", "="},
-	{"mmap, msync MS_ASYNC", "f=a8192 | f=b4096a4096 | f=b8192", "f=a8192 | f=b4096a4096 | f=a4096b4096 | f=b8192", "="},
+	{"mmap, msync MS_ASYNC", "f=a8192 | f=b4096a4096 | f=b8192", "f=a8192 | f=b4096a4096 | f=a4096b4096 | f=b8192",
+		"="},
 	{"mmap, fsync", "f=b8192", "=", "="},
 }
 
@@ -134,7 +137,8 @@ var rules = []struct{ name, prefix, ordered, any string }{
 // Linux.
 func TestRules(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "rules")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/rules.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program,
+		"testdata/rules.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	list, err := exec.Command(program).Output()
@@ -163,7 +167,9 @@ func TestRules(t *testing.T) {
 				if torn {
 					model, _ = disk.ParseModel(model.String() + ":" + sector)
 				}
-				if got, want := left(t, frozen, model, out.Clock), strings.Split(want, " | "); !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(slices.Values(want))) {
+				if got, want := left(t, frozen, model, out.Clock),
+					strings.Split(want, " | "); !slices.Equal(slices.Sorted(maps.Keys(got)),
+					slices.Sorted(slices.Values(want))) {
 					t.Errorf("%v leaves of\n%s%q\nwant\n%q", model, listed(log), slices.Sorted(maps.Keys(got)), want)
 				}
 			}
@@ -223,7 +229,8 @@ func left(t *testing.T, f *Checkpoint, model disk.Model, now ariadne.Time) map[s
 			t.Fatal(err)
 		}
 		c.cfg.Faults.Power.Model, c.cfg.Faults.Power.Images = model, 64
-		in := ariadne.Input{Kind: ariadne.Fault, At: now, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
+		in := ariadne.Input{Kind: ariadne.Fault, At: now,
+			Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 		if k > 1 {
 			in.Vary = ariadne.Variation(fmt.Sprintf("disk:%d@0/disk#1", k))
 		}

@@ -98,17 +98,20 @@ func TestRecord(t *testing.T) {
 				n.cfg.Faults.Power.Model, n.cfg.Faults.Power.Images = disk.Any, 64
 				out := apply(ariadne.Input{Kind: ariadne.Start})
 				before := snapshot(t, n)
-				if out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}); !slices.Equal(lines(&out), []string{"done"}) {
+				if out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}); !slices.Equal(lines(&out),
+					[]string{"done"}) {
 					t.Fatal(lines(&out))
 				}
 				after := snapshot(t, n)
-				in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
+				in := ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+					Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 				var words []string
 				for _, op := range n.k.Files.Log.Ops() {
 					words = append(words, numbered.ReplaceAllString(op.String(), "#N"))
 				}
 				if got := strings.Join(words, "; "); !strings.HasPrefix(got, r.want) || r.want == "" && got != "" {
-					t.Errorf("entered\n%s\nwant\n%s", strings.ReplaceAll(got, "; ", "\n"), strings.ReplaceAll(r.want, "; ", "\n"))
+					t.Errorf("entered\n%s\nwant\n%s", strings.ReplaceAll(got, "; ", "\n"),
+						strings.ReplaceAll(r.want, "; ", "\n"))
 				}
 				want := before
 				if !lost || r.name == "all of it" {
@@ -184,7 +187,8 @@ func TestAfterCrash(t *testing.T) {
 	if got := lines(&out); !slices.Equal(got, []string{"command"}) {
 		t.Fatal(got)
 	}
-	out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}})
+	out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+		Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}})
 	out = apply(ariadne.Input{Kind: ariadne.Start, At: out.Back})
 	if got := lines(&out); len(got) > 0 || out.Ended || out.Done {
 		t.Fatal(got, out.Ended)
@@ -193,7 +197,8 @@ func TestAfterCrash(t *testing.T) {
 	if got := lines(&out); !slices.Equal(got, []string{"first", "second", "command"}) || out.Ended {
 		t.Error(got)
 	}
-	if len(out.Exits) != 2 || out.Exits[0].Command != 1 || out.Exits[0].Status != 3 || out.Exits[1].Command != 2 || out.Exits[1].Status != 0 {
+	if len(out.Exits) != 2 || out.Exits[0].Command != 1 || out.Exits[0].Status != 3 || out.Exits[1].Command != 2 ||
+		out.Exits[1].Status != 0 {
 		t.Error(out.Exits)
 	}
 }
@@ -216,7 +221,8 @@ time.sleep(1000)`
 		{"begin|promise one|end|begin", []string{"2 1 <one>"}},
 		{"crash now", []string{"0 0 <>"}},
 	} {
-		for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Power: ariadne.PowerLost, world.Stop: ariadne.Stopped, world.Crash: ariadne.Crashed} {
+		for kind, down := range map[ariadne.ActionKind]ariadne.Down{world.Power: ariadne.PowerLost,
+			world.Stop: ariadne.Stopped, world.Crash: ariadne.Crashed} {
 			n, apply := downOf(t, kind, t.TempDir(), "/usr/bin/python3", "-c", fmt.Sprintf(say, c.lines))
 			n.cfg.AfterCrash = []config.Command{{Args: []string{"/bin/sh", "-c", look}}}
 			n.cfg.Restart = []config.Command{{Args: []string{"/bin/sh", "-c", `echo "${ARIADNE_BEGUN-none}"`}}}
@@ -224,7 +230,8 @@ time.sleep(1000)`
 			if got := lines(&out); !slices.Equal(got, []string{"said"}) {
 				t.Fatal(got)
 			}
-			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: down, For: time.Second}})
+			out = apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+				Fault: ariadne.Outage{Down: down, For: time.Second}})
 			if other, known := contents[out.Content]; down == ariadne.Stopped && known {
 				t.Errorf("%q leaves what %q does", c.lines, other)
 			} else if down == ariadne.Stopped {
@@ -256,7 +263,8 @@ print("on", flush=True)
 		t.Fatal(out.Places, lines(&out))
 	}
 	p := out.Places[at]
-	if out = boot(ariadne.Variation("").And(ariadne.Choice{Alternative: p.Alternatives[0], Place: p.Name})); out.Down != ariadne.PowerLost || len(lines(&out)) > 0 {
+	if out = boot(ariadne.Variation("").And(ariadne.Choice{Alternative: p.Alternatives[0],
+		Place: p.Name})); out.Down != ariadne.PowerLost || len(lines(&out)) > 0 {
 		t.Error(out.Down, lines(&out))
 	}
 }

@@ -88,7 +88,9 @@ func (p *probing) sitesIn(f *elf.File, not []int) (found probed) {
 	var of []int // by query, in probes
 	for i, q := range p.probes {
 		if !slices.Contains(not, i) {
-			queries, of = append(queries, debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values, Returns: q.Returns}), append(of, i)
+			queries, of = append(queries,
+				debuginfo.Query{Function: q.Function, Variable: q.Variable, Values: q.Values,
+					Returns: q.Returns}), append(of, i)
 		}
 	}
 	all, err := debuginfo.Sites(f, queries)
@@ -217,7 +219,9 @@ func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) 
 		return
 	}
 	p := th.k.Proc
-	at := slices.IndexFunc(p.Followed, func(c kernel.Followed) bool { return c.Probe == site.Query && c.Stack == f.Stack && c.Depth == f.Depth })
+	at := slices.IndexFunc(p.Followed, func(c kernel.Followed) bool {
+		return c.Probe == site.Query && c.Stack == f.Stack && c.Depth == f.Depth
+	})
 	c := kernel.Followed{Probe: site.Query, Stack: f.Stack, Depth: f.Depth}
 	if at >= 0 {
 		c = p.Followed[at]
@@ -241,7 +245,8 @@ func (n *Node) followCall(th *thread, i int, site *debuginfo.Site, bias uint64) 
 		}
 	}
 	if len(p.Followed) == mostCalls {
-		n.k.Refuse(th.k, "expose: calls of "+q.Function, fmt.Sprintf("more than %d have not returned", mostCalls), false)
+		n.k.Refuse(th.k, "expose: calls of "+q.Function, fmt.Sprintf("more than %d have not returned", mostCalls),
+			false)
 		p.Followed = slices.Delete(p.Followed, 0, 1)
 	}
 	p.Followed = append(p.Followed, c)

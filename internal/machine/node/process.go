@@ -25,8 +25,10 @@ import (
 // others join it.
 func (n *Node) launch(i int, c config.Command) error {
 	cfg := sandbox.Config{
-		ID: n.cfg.ID, Name: n.cfg.Name, SpecDir: n.cfg.SpecDir, WorkDir: n.cfg.WorkDir, Links: n.cfg.Links, Shown: n.cfg.Beside.Copied, Writable: n.cfg.Writable, Run: n.cfg.Run,
-		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args, Env: n.environment(i), User: n.cfg.User, Group: n.cfg.Group,
+		ID: n.cfg.ID, Name: n.cfg.Name, SpecDir: n.cfg.SpecDir, WorkDir: n.cfg.WorkDir, Links: n.cfg.Links,
+		Shown: n.cfg.Beside.Copied, Writable: n.cfg.Writable, Run: n.cfg.Run,
+		Hosts: n.k.Hosts, CPUs: n.k.CPUs, Processor: processor.Named(n.k.Processor), Memory: n.k.Memory, Args: c.Args,
+		Env: n.environment(i), User: n.cfg.User, Group: n.cfg.Group,
 	}
 	var pid int
 	var err error

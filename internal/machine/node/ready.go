@@ -18,14 +18,20 @@ import (
 func (n *Node) ready(lines []ariadne.LogLine) bool {
 	r := &n.cfg.Ready
 	if r.Line != nil {
-		return slices.ContainsFunc(lines, func(l ariadne.LogLine) bool { return l.Stream != ariadne.Exposed && r.Line.MatchString(l.Text) })
+		return slices.ContainsFunc(lines, func(l ariadne.LogLine) bool {
+			return l.Stream != ariadne.Exposed && r.Line.MatchString(l.Text)
+		})
 	}
 	if r.Port == 0 || n.step.over() {
 		return false
 	}
 	for _, family := range []int{unix.AF_INET, unix.AF_INET6} {
-		if slices.ContainsFunc(tcp.List(n.k, family), func(e inet.Entry) bool { return inet.State(e.State) == inet.Listening && serves(&e, r.Port) }) ||
-			slices.ContainsFunc(udp.List(n.k, family), func(e inet.Entry) bool { return !e.Remote.IsValid() && serves(&e, r.Port) }) {
+		if slices.ContainsFunc(tcp.List(n.k, family), func(e inet.Entry) bool {
+			return inet.State(e.State) == inet.Listening && serves(&e, r.Port)
+		}) ||
+			slices.ContainsFunc(udp.List(n.k, family), func(e inet.Entry) bool {
+				return !e.Remote.IsValid() && serves(&e, r.Port)
+			}) {
 			return true
 		}
 	}

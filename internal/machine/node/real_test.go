@@ -132,7 +132,8 @@ func natural(t *testing.T, s *spec.Spec, most int, c node.Config, wrap func(*nod
 				t.Error(err)
 			}
 		})
-		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
+		members = append(members,
+			world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
 		automata = append(automata, m)
 	}
 	w := worldtest.New(world.Rules{Latency: s.Latency}, members, automata)
@@ -172,7 +173,8 @@ func realSystem(t *testing.T, example string) *spec.Spec {
 func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	examples := []string{"raftkv/raftkv", "redis/replication"}
 	if os.Getenv("ARIADNE_LONG") != "" {
-		examples = append(examples, "etcd/etcd-3.4", "etcd/etcd-3.5", "craft/craft", "nats/nats", "serf/serf", "consul/consul",
+		examples = append(examples, "etcd/etcd-3.4", "etcd/etcd-3.5", "craft/craft", "nats/nats", "serf/serf",
+			"consul/consul",
 			"pysyncobj/pysyncobj", "postgres/postgres", "zookeeper/zookeeper")
 	}
 	for _, example := range examples {
@@ -204,7 +206,8 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 				got := run(as, as)
 				for i := range want {
 					if i >= len(got) || got[i] != want[i] {
-						t.Errorf("%s, step %d of %d: want %s, got %s", as, i+1, len(want), want[i], append(got, "nothing")[min(i, len(got))])
+						t.Errorf("%s, step %d of %d: want %s, got %s", as, i+1, len(want), want[i],
+							append(got, "nothing")[min(i, len(got))])
 						break
 					}
 				}
@@ -217,7 +220,8 @@ func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 // TestInPlaceAnyWay: programs that change their mappings, or what these hold, in ways that do not
 // show in the mappings go on as they do undisturbed.
 func TestInPlaceAnyWay(t *testing.T) {
-	for _, way := range []string{"plain", "toggle", "none", "roremap", "remap", "privfile", "privfile2", "resethand", "guard",
+	for _, way := range []string{"plain", "toggle", "none", "roremap", "remap", "privfile", "privfile2", "resethand",
+		"guard",
 		"brk", "slice", "standin", "exec", "vfork", "fds", "shrink", "dontunmap"} {
 		t.Run(way, func(t *testing.T) { inPlaceIs(t, "testdata/ways.c", way, 20, 0) })
 	}
@@ -236,7 +240,8 @@ func TestInPlaceWithFilesAndActions(t *testing.T) { inPlaceIs(t, "testdata/files
 // place at least.
 func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", path.Join(dir, "p"), source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", path.Join(dir, "p"),
+		source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	text := "name: changes\nnodes:\n  - {name: a, command: ./bin/p " + arg + ", client: true}\n"

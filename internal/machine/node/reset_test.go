@@ -23,9 +23,12 @@ import (
 // in which a place is, "" for none, is varied by the choice there.
 func connected(t *testing.T, dir, call string, f spec.Fail, place string) (client, server []string, places []string) {
 	t.Helper()
-	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Fail: f, Nodes: []spec.Node{
-		{Name: "server", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "server"}}}, Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1")}},
-		{ID: 1, Name: "client", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "client", call}}}, Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}}
+	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Fail: f,
+		Nodes: []spec.Node{
+			{Name: "server", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "server"}}},
+				Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.1")}},
+			{ID: 1, Name: "client", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "client", call}}},
+				Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}}
 	s.Faults[world.Fail] = 1
 	nodes := []*Node{Start(Config{Machine: machines.Of(s, 0, 1)}), Start(Config{Machine: machines.Of(s, 1, 2)})}
 	said := make([][]string, 2)
@@ -84,7 +87,8 @@ func connected(t *testing.T, dir, call string, f spec.Fail, place string) (clien
 // resetProgram compiles testdata/reset.c, for tests on a thread of their own.
 func resetProgram(t *testing.T) string {
 	program := filepath.Join(t.TempDir(), "reset")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program, "testdata/reset.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-Wno-unused-result", "-static", "-o", program,
+		"testdata/reset.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	runtime.LockOSThread()
@@ -112,7 +116,8 @@ func TestResetCall(t *testing.T) {
 		if got := strings.Join(client, "\n") + "\n"; got != string(native) {
 			t.Errorf("%s: here\n%son Linux\n%s; places %v", call, got, native, places)
 		}
-		if want := []string{"server reads: 1 ", "server reads: -1 ECONNRESET", "and then: 0 "}; !slices.Equal(server, want) {
+		if want := []string{"server reads: 1 ", "server reads: -1 ECONNRESET", "and then: 0 "}; !slices.Equal(server,
+			want) {
 			t.Errorf("%s: the server says %q, want %q", call, server, want)
 		}
 	}
@@ -122,7 +127,8 @@ func TestResetCall(t *testing.T) {
 // where the way to one of them is not there.
 func TestPeers(t *testing.T) {
 	program := resetProgram(t)
-	errors := map[string][]string{"connect": {"ENETUNREACH"}, "sendto": {ariadne.CallReset}, "write": {"EIO", ariadne.CallReset}}
+	errors := map[string][]string{"connect": {"ENETUNREACH"}, "sendto": {ariadne.CallReset},
+		"write": {"EIO", ariadne.CallReset}}
 	for _, c := range []struct {
 		peers []ariadne.NodeID
 		want  int // places of the client

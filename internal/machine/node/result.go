@@ -57,7 +57,8 @@ func (n *Node) record(th *thread, v int64) {
 		n.step.moves()
 	}
 	if n.cfg.TraceCalls {
-		n.step.trace = append(n.step.trace, ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
+		n.step.trace = append(n.step.trace,
+			ariadne.CallRecord{TID: th.k.TID, NR: th.k.Call.NR, Result: v, Hash: n.step.memory.take()})
 	}
 }
 

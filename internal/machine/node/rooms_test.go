@@ -46,8 +46,9 @@ var rooms = map[string][]string{
 	"sought":      {"sought.go"},
 	"hostView":    {"asked.go", "seen.go"},
 
-	"hostView.sought":  {"sought.go"},
-	"hostView.root":    {"asked.go", "busy.go", "disk.go", "files.go", "home.go", "look.go", "process.go", "seen.go", "sought.go"},
+	"hostView.sought": {"sought.go"},
+	"hostView.root": {"asked.go", "busy.go", "disk.go", "files.go", "home.go", "look.go", "process.go", "seen.go",
+		"sought.go"},
 	"versions.offsets": {"files.go"},
 	"versions.shared":  {"shared.go"},
 	"versions.orphans": {"shared.go"},
@@ -76,7 +77,8 @@ var rooms = map[string][]string{
 	"Node.reads":       {"clock.go", "reads.go"},
 	"Node.debugging":   {"inspect.go", "loop.go", "process.go", "steppable.go"},
 	"debugging":        {"debug.go", "steppable.go"},
-	"Node.paging":      {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go", "machine.go", "paging.go", "process.go"},
+	"Node.paging": {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go",
+		"machine.go", "paging.go", "process.go"},
 }
 
 // common are fields that any file may use, by type.
@@ -84,7 +86,8 @@ var common = map[string][]string{
 	"Node":  {"home", "setup", "state", "step", "threads", "watch"},
 	"setup": {"cfg"},
 	"state": {"k", "commands", "exposing", "quiet", "versions"},
-	"step": {"asking", "course", "cut", "diverged", "effort", "fate", "learnt", "memory", "pace", "scheduling", "stream",
+	"step": {"asking", "course", "cut", "diverged", "effort", "fate", "learnt", "memory", "pace", "scheduling",
+		"stream",
 		"trace", "unreplayable"},
 	"home": {"clock", "shows", "tree", "treeFD", "users", "view"},
 }
@@ -128,7 +131,8 @@ func TestRooms(t *testing.T) {
 			used[of] = map[string]bool{}
 		}
 		used[of][file] = true
-		if complaint := file + " uses " + o.Name() + " of " + of; !slices.Contains(rooms[of], file) && !outside[complaint] {
+		if complaint := file + " uses " + o.Name() + " of " + of; !slices.Contains(rooms[of], file) &&
+			!outside[complaint] {
 			outside[complaint] = true
 			t.Error(complaint + ", which is not its")
 		}

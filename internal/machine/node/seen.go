@@ -63,7 +63,8 @@ func (n *Node) showInstead(th *thread) {
 		n.failChanged(w.other)
 	}
 	now := n.lstat(first.Path)
-	x := &kernel.Instead{Path: w.at, Stat: first.Stat, SameFile: w.other == first.Path && first.SameFile(&now, first.Target), Link: w.link != nil, SameLink: w.link != nil && n.isAsFirst(w.link)}
+	x := &kernel.Instead{Path: w.at, Stat: first.Stat, SameFile: w.other == first.Path &&
+		first.SameFile(&now, first.Target), Link: w.link != nil, SameLink: w.link != nil && n.isAsFirst(w.link)}
 	x.Content, _, _ = n.cfg.Seen.Content(w.at)
 	switch sys.Instead(th.k, x) {
 	case sys.ShowsFirst:
@@ -89,7 +90,8 @@ func (n *Node) failChanged(path string) {
 // opened looks at a file that a call has opened, and returns what nodes were first shown by its
 // name; nil: it is none of the host's, or that is not known.
 func (n *Node) opened(u kernel.UsedFile) *hostfiles.Name {
-	if n.cfg.Seen == nil || u.Use != ariadne.FileRead && u.Use != ariadne.FileCode || len(u.Path) == 0 || u.Path[0] != '/' || n.home.view.isOwn(u.Path) {
+	if n.cfg.Seen == nil || u.Use != ariadne.FileRead && u.Use != ariadne.FileCode || len(u.Path) == 0 ||
+		u.Path[0] != '/' || n.home.view.isOwn(u.Path) {
 		return nil
 	}
 	first := n.walk(u.Path).e.first // the name of a program may lead through links
@@ -145,7 +147,8 @@ func (n *Node) compareRead() {
 	}
 	for _, path := range n.step.read {
 		first := n.cfg.Seen.Known(path)
-		if st := n.lstat(path); first != nil && st.Dev == first.Stat.Dev && st.Ino == first.Stat.Ino && (st.Size != first.Stat.Size || st.Mtim != first.Stat.Mtim) {
+		if st := n.lstat(path); first != nil && st.Dev == first.Stat.Dev && st.Ino == first.Stat.Ino &&
+			(st.Size != first.Stat.Size || st.Mtim != first.Stat.Mtim) {
 			n.failChanged(path)
 		}
 	}

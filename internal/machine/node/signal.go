@@ -101,7 +101,8 @@ func (n *Node) leaveHandler(th *thread) bool {
 			break
 		}
 		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
-			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) on the way out of a handler", th.k.TID, s.Kind, s.Signal)})
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) on the way out of a handler", th.k.TID, s.Kind,
+				s.Signal)})
 		}
 	}
 	must(th.tr.Refresh())
@@ -125,7 +126,8 @@ func (n *Node) deliver(th *thread, info signal.Info, frameMask *signal.Set) bool
 			break
 		}
 		if s.Kind != tracee.Signal || s.Signal != unix.SIGSTOP { // the watchdog's
-			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) where signal %d was to come", th.k.TID, s.Kind, s.Signal, info.Signo)})
+			panic(toolError{fmt.Errorf("thread %d: %v stop (%v) where signal %d was to come", th.k.TID, s.Kind,
+				s.Signal, info.Signo)})
 		}
 	}
 	raw := tracee.SigInfo(info.Encode())
@@ -153,7 +155,8 @@ func (n *Node) enterHandler(th *thread, sig unix.Signal, act signal.Action, fram
 		n.endProcess(th.k.Proc, 0, int(unix.SIGSEGV), true)
 		return false
 	default:
-		panic(toolError{fmt.Errorf("thread %d: %v stop (%v) entering the handler of signal %d", th.k.TID, s.Kind, s.Signal, sig)})
+		panic(toolError{fmt.Errorf("thread %d: %v stop (%v) entering the handler of signal %d", th.k.TID, s.Kind,
+			s.Signal, sig)})
 	}
 	must(th.tr.LoadSigMask())
 	if frameMask != nil {

@@ -108,7 +108,8 @@ func codeIn(maps string) (all codeMap) {
 
 // makesCalls reports whether a library makes calls for others.
 func makesCalls(name string) bool {
-	for _, p := range []string{"libc.", "libc-", "ld-linux", "libpthread", "libstdc++", "libgcc", "libuv.", "libevent"} {
+	for _, p := range []string{"libc.", "libc-", "ld-linux", "libpthread", "libstdc++", "libgcc", "libuv.",
+		"libevent"} {
 		if strings.HasPrefix(name, p) {
 			return true
 		}
@@ -142,7 +143,8 @@ func (m codeMap) caller(th *thread, addr uint64) (r codeRange, function string, 
 
 // forOthers reports whether a function makes calls for others.
 func forOthers(function string) bool {
-	return slices.ContainsFunc([]string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "io.", "bufio.", "net.", "golang.org/x/sys/", "__libc", "_start"},
+	return slices.ContainsFunc([]string{"runtime.", "runtime/", "internal/", "syscall.", "os.", "io.", "bufio.", "net.",
+		"golang.org/x/sys/", "__libc", "_start"},
 		func(p string) bool { return strings.HasPrefix(function, p) })
 }
 
@@ -159,7 +161,8 @@ func (th *thread) behindCall(addr uint64) bool {
 	for _, at := range []int{5, 4, 1, 0} {
 		if m := b[at+1]; b[at] != 0xff || m>>3&7 != 2 {
 			continue
-		} else if length, ok := map[byte][2]int{0: {2, 6}, 1: {3, 4}, 2: {6, 7}, 3: {2, 2}}[m>>6]; ok && (7-at == length[0] || 7-at == length[1]) {
+		} else if length, ok := map[byte][2]int{0: {2, 6}, 1: {3, 4}, 2: {6, 7}, 3: {2, 2}}[m>>6]; ok &&
+			(7-at == length[0] || 7-at == length[1]) {
 			return true
 		}
 	}

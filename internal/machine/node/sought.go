@@ -98,7 +98,8 @@ const maxBusy = 10
 func (n *Node) workerEnds(p *kernel.Process, status, signal int) {
 	v := n.home.view
 	ordered := signal == int(unix.SIGKILL) || signal == int(unix.SIGTERM) || signal == int(unix.SIGINT)
-	if v == nil || p.Parent == nil || p.Parent.Dead || p.Parent.Exe != p.Exe || status == 0 && signal == 0 || ordered || len(v.fallen) >= maxBusy {
+	if v == nil || p.Parent == nil || p.Parent.Dead || p.Parent.Exe != p.Exe || status == 0 && signal == 0 || ordered ||
+		len(v.fallen) >= maxBusy {
 		return
 	}
 	if slices.Contains([]string{"sh", "dash", "bash"}, path.Base(p.Exe)) {

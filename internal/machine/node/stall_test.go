@@ -67,8 +67,10 @@ var slowCalls = []struct{ name, before, call, place, left string }{
 	{"fdatasync", "", `os.write(fd, b"new"); os.fdatasync(fd)`, "fdatasync/disk:/node/f#1", "old | oldnew"},
 	{"sync", "", `os.pwrite(fd, b"new", 0); os.sync()`, "sync/disk#1", "old | new"},
 	{"syncfs", "", `os.pwrite(fd, b"new", 0); check(libc.syncfs(fd))`, "syncfs/disk#1", "old | new"},
-	{"O_DSYNC", `fd = os.open("f", os.O_RDWR | os.O_DSYNC)`, `assert os.write(fd, b"new") == 3`, "write/disk:/node/f#1", "old | new"},
-	{"O_SYNC", `fd = os.open("f", os.O_RDWR | os.O_SYNC)`, `assert os.pwritev(fd, [b"n", b"ew"], 0) == 3`, "pwritev2/disk:/node/f#1", "old | new"},
+	{"O_DSYNC", `fd = os.open("f", os.O_RDWR | os.O_DSYNC)`, `assert os.write(fd, b"new") == 3`, "write/disk:/node/f#1",
+		"old | new"},
+	{"O_SYNC", `fd = os.open("f", os.O_RDWR | os.O_SYNC)`, `assert os.pwritev(fd, [b"n", b"ew"], 0) == 3`,
+		"pwritev2/disk:/node/f#1", "old | new"},
 	{"RWF_DSYNC", "", `assert os.pwritev(fd, [b"new"], 0, os.RWF_DSYNC) == 3`, "pwritev2/disk:/node/f#1", "old | new"},
 	{"copy_file_range", `put("g", b"new"); fd = os.open("f", os.O_RDWR | os.O_SYNC); g = os.open("g", os.O_RDONLY)`, `assert os.copy_file_range(g, fd, 3) == 3`, "copy_file_range/disk:/node/f#1", "old | new"},
 	{"msync", `m = mmap.mmap(fd, 3)`, `m[0:3] = b"new"; a = ctypes.addressof(ctypes.c_char.from_buffer(m)); check(libc.msync(ctypes.c_void_p(a), ctypes.c_size_t(3), 4))`, "msync/disk:/node/f#1", "old | new"},
@@ -140,7 +142,8 @@ func TestSlowSync(t *testing.T) {
 			// what a loss of power may leave
 			images := func(k *Checkpoint, at ariadne.Time) string {
 				t.Helper()
-				in := ariadne.Input{Kind: ariadne.Fault, At: at, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
+				in := ariadne.Input{Kind: ariadne.Fault, At: at,
+					Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}
 				out, left := from(k, in)
 				all := []string{left}
 				for _, more := range out.More() {
@@ -166,7 +169,8 @@ func TestSlowSync(t *testing.T) {
 			}
 			vary := ariadne.Variation("").And(place)
 			out = apply(ariadne.Input{Kind: ariadne.Fire, At: at, Vary: vary})
-			if got, want := lines(&out), []string{"other"}; strings.HasPrefix(c.name, "io_submit") && slices.Equal(got, []string{"other", "signal"}) {
+			if got, want := lines(&out), []string{"other"}; strings.HasPrefix(c.name, "io_submit") &&
+				slices.Equal(got, []string{"other", "signal"}) {
 				// who waits for events can be interrupted
 			} else if !slices.Equal(got, want) || out.Variation() != vary {
 				t.Fatalf("says %q, want %q; varied by %s", got, want, out.Variation())
@@ -175,7 +179,8 @@ func TestSlowSync(t *testing.T) {
 				t.Fatalf("sends %v", out.Messages)
 			}
 			end := out.Messages[0]
-			if end.Flow.Proto != ariadne.Disk || end.After() != 2*time.Second || end.To != end.From || !strings.HasPrefix(c.place, strings.Fields(string(end.Data))[0]) {
+			if end.Flow.Proto != ariadne.Disk || end.After() != 2*time.Second || end.To != end.From ||
+				!strings.HasPrefix(c.place, strings.Fields(string(end.Data))[0]) {
 				t.Errorf("sends %+v", end)
 			}
 			begun := freeze()
@@ -208,12 +213,16 @@ func TestSlowSync(t *testing.T) {
 			// Of two changes the first is durable, and the second, that came meanwhile, is not.
 			_, now, _ := strings.Cut(c.left, " | ")
 			then := now[:2] + "X" + now[3:]
-			if got, want := images(freeze(), over.Clock), strings.Join(slices.Sorted(slices.Values([]string{now, then})), " | "); got != want {
+			if got, want := images(freeze(), over.Clock),
+				strings.Join(slices.Sorted(slices.Values([]string{now, then})), " | "); got != want {
 				t.Errorf("after the end %s may be left, want %s", got, want)
 			}
 			// Before the programs' death and after it is no difference: the sync goes on.
-			crash := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Crashed, For: 10 * time.Second}}
-			if _, left := from(begun, crash, in, ariadne.Input{Kind: ariadne.Fault, At: in.At, Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}); left != now {
+			crash := ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+				Fault: ariadne.Outage{Down: ariadne.Crashed, For: 10 * time.Second}}
+			if _, left := from(begun, crash, in,
+				ariadne.Input{Kind: ariadne.Fault, At: in.At,
+					Fault: ariadne.Outage{Down: ariadne.PowerLost, For: time.Second}}); left != now {
 				t.Errorf("of programs that were killed %q is left, want %q", left, now)
 			}
 		})
@@ -235,7 +244,8 @@ time.sleep(1000)
 	out := apply(in)
 	var vary ariadne.Variation
 	for _, m := range out.More() {
-		if m.Alternative == "stall:0s" && (strings.Contains(m.Place, "/fsync/disk:/node/g") || strings.Contains(m.Place, "/fsync/disk:/node/h")) {
+		if m.Alternative == "stall:0s" &&
+			(strings.Contains(m.Place, "/fsync/disk:/node/g") || strings.Contains(m.Place, "/fsync/disk:/node/h")) {
 			vary = vary.And(m)
 		}
 	}
@@ -246,7 +256,8 @@ time.sleep(1000)
 	}
 	for i, want := range []string{"h", "g"} {
 		m := out.Messages[1-i]
-		if got := apply(ariadne.Input{Kind: ariadne.Deliver, At: m.Sent + 10, Message: &m}); !slices.Equal(lines(&got), []string{want}) {
+		if got := apply(ariadne.Input{Kind: ariadne.Deliver, At: m.Sent + 10, Message: &m}); !slices.Equal(lines(&got),
+			[]string{want}) {
 			t.Errorf("%s: %q", m.Data, lines(&got))
 		}
 	}
@@ -268,7 +279,9 @@ os.fsync(g)
 with open("/dev/ariadne", "w") as f: f.write("fault off")
 os.fsync(g)
 `
-	log, all := []string{"write/disk:/node/f.log#1", "fsync/disk:/node/f.log#1", "sync/disk#1"}, []string{"write/disk:/node/f.log#1", "fsync/disk:/node/f.log#1", "fsync/disk:/node/g#1", "fsync/disk:/node#1", "sync/disk#1", "fsync/disk:/node/g#2"}
+	log, all := []string{"write/disk:/node/f.log#1", "fsync/disk:/node/f.log#1", "sync/disk#1"},
+		[]string{"write/disk:/node/f.log#1", "fsync/disk:/node/f.log#1", "fsync/disk:/node/g#1", "fsync/disk:/node#1",
+			"sync/disk#1", "fsync/disk:/node/g#2"}
 	for name, c := range map[string]struct {
 		set  func(s *spec.Spec)
 		want []string

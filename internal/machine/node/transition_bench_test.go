@@ -105,7 +105,8 @@ func restart(b *testing.B, s *spec.Spec) {
 		b.Fatalf("it listens at %q, %v", want, err)
 	}
 	defer c.Drop()
-	fault := ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}
+	fault := ariadne.Input{Kind: ariadne.Fault, At: out.Clock,
+		Fault: ariadne.Outage{Down: ariadne.Stopped, For: time.Second}}
 	fires := -1 // timers until it is ready: not known yet
 	var took []time.Duration
 	for b.Loop() {
@@ -161,7 +162,8 @@ func inputs(b *testing.B, s *spec.Spec) (index int, list []ariadne.Input) {
 		n := &taped{Node: node.Start(node.Config{Machine: machines.Of(s, i, uint64(i)+1)})}
 		defer n.Close()
 		nodes = append(nodes, n)
-		members = append(members, world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
+		members = append(members,
+			world.Node{Name: d.Name, Addrs: d.Addrs, Client: d.Client, Start: ariadne.Time(d.Start)})
 		automata = append(automata, n)
 	}
 	w := worldtest.New(world.Rules{Latency: s.Latency}, members, automata)
@@ -215,7 +217,8 @@ func transition(b *testing.B, s *spec.Spec) {
 		frozen := time.Now()
 		check(c.Drop())
 		check(m.Close())
-		thaw, step, freeze = append(thaw, thawed.Sub(began)), append(step, stepped.Sub(thawed)), append(freeze, frozen.Sub(stepped))
+		thaw, step, freeze = append(thaw, thawed.Sub(began)), append(step, stepped.Sub(thawed)),
+			append(freeze, frozen.Sub(stepped))
 		end = append(end, time.Since(frozen))
 	}
 	for _, c := range points {

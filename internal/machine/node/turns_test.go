@@ -360,7 +360,8 @@ func TestRandomLocks(t *testing.T) {
 func buildThreads(t *testing.T, name string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), name)
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-pthread", "-o", program, "testdata/threads/"+name+".c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-pthread", "-o", program,
+		"testdata/threads/"+name+".c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	runtime.LockOSThread()
@@ -372,10 +373,12 @@ func buildThreads(t *testing.T, name string) (program string) {
 
 // compareOrders has the program's threads do texts in all ways with up to so many late, and
 // compares with the scheduler. It returns what was seen with the most.
-func compareOrders(t *testing.T, program string, texts []string, most int, memory bool) (seen map[string]bool, steps int) {
+func compareOrders(t *testing.T, program string, texts []string, most int, memory bool) (seen map[string]bool,
+	steps int) {
 	t.Helper()
 	s := &spec.Spec{Dir: filepath.Dir(program), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: append([]string{"/spec/" + filepath.Base(program)}, texts...)}}}}}
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+			Commands: []spec.Command{{Args: append([]string{"/spec/" + filepath.Base(program)}, texts...)}}}}}
 	s.Faults[world.Preempt] = 1
 	var vary func(v ariadne.Variation, left int)
 	vary = func(v ariadne.Variation, left int) {
@@ -402,7 +405,8 @@ func compareOrders(t *testing.T, program string, texts []string, most int, memor
 		seen = map[string]bool{}
 		vary("", late)
 		if want := orders(texts, late, memory); !maps.Equal(seen, want) {
-			t.Errorf("%v, %d late: %q, want %q", texts, late, slices.Sorted(maps.Keys(seen)), slices.Sorted(maps.Keys(want)))
+			t.Errorf("%v, %d late: %q, want %q", texts, late, slices.Sorted(maps.Keys(seen)),
+				slices.Sorted(maps.Keys(want)))
 		}
 	}
 	return seen, steps

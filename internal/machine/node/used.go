@@ -30,7 +30,8 @@ func (n *Node) programOf(th *thread) string {
 		return ""
 	}
 	var b []byte
-	for at := th.k.Call.Args[0]; len(b) < unix.PathMax && bytes.IndexByte(b, 0) < 0; at = th.k.Call.Args[0] + uint64(len(b)) {
+	for at := th.k.Call.Args[0]; len(b) < unix.PathMax &&
+		bytes.IndexByte(b, 0) < 0; at = th.k.Call.Args[0] + uint64(len(b)) {
 		more := make([]byte, min(64, pageSize-at%pageSize)) // behind the page there may be nothing
 		if th.tr.ReadMem(at, more) != 0 {
 			return ""

@@ -37,7 +37,8 @@ func TestUsedFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []ariadne.File{{Path: "/spec/script", Use: ariadne.FileCode}, {Path: "/spec/inner", Use: ariadne.FileCode}, {Path: "/spec/read"},
+	for _, want := range []ariadne.File{{Path: "/spec/script", Use: ariadne.FileCode},
+		{Path: "/spec/inner", Use: ariadne.FileCode}, {Path: "/spec/read"},
 		{Path: "/spec/data/copied", Use: ariadne.FileCode}, {Path: sh, Use: ariadne.FileCode}} {
 		if !slices.Contains(out.Files, want) {
 			t.Errorf("%+v is missing", want)

@@ -153,7 +153,8 @@ func (n *Node) take(th *thread, call, on string, others []string) string {
 // mayFail reports whether calls of a thread's program may fail now.
 func (n *Node) mayFail(k *kernel.Thread) bool {
 	f := &n.cfg.Faults.Fail
-	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) && n.isPrecededFor(ariadne.CallFails) && !dialog.Spared(n.k)
+	return (f.Programs == nil || slices.ContainsFunc(f.Programs, func(name string) bool { return runs(k, name) })) &&
+		n.isPrecededFor(ariadne.CallFails) && !dialog.Spared(n.k)
 }
 
 // runs reports whether a thread runs the program of that name: its file's, or the one by which it

@@ -22,7 +22,8 @@ import (
 // varied runs one step of a node of one command, whose calls may fail, and gives it up.
 func varied(t *testing.T, dir string, args []string, errors map[string][]string, v ariadne.Variation) ariadne.Output {
 	t.Helper()
-	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000}, Fail: spec.Fail{Errors: errors},
+	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+		Fail:  spec.Fail{Errors: errors},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
 	s.Faults[world.Fail] = 1
 	n := Start(Config{Machine: machines.Of(s, 0, 1)})
@@ -48,11 +49,13 @@ func lines(o *ariadne.Output) (all []string) {
 // missing, and no others.
 func TestCallsFailAsOnLinux(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "lacking")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/lacking.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program,
+		"testdata/lacking.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	tmpfs := func(options, what string) []string {
-		return []string{"unshare", "-Urm", "sh", "-c", "mount -t tmpfs -o " + options + " none /mnt && cd /mnt && exec " + program + " " + what + " really"}
+		return []string{"unshare", "-Urm", "sh", "-c",
+			"mount -t tmpfs -o " + options + " none /mnt && cd /mnt && exec " + program + " " + what + " really"}
 	}
 	for _, c := range []struct {
 		what, error string
@@ -62,7 +65,8 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 		once        bool // only there
 	}{
 		{"files", "EMFILE", "open openat creat socket accept accept4 pipe pipe2 epoll_create1 eventfd2", "/openat:/etc/passwd#1", []string{program, "files", "really"}, false},
-		{"room", "ENOSPC", "write writev pwrite64 pwritev pwritev2 fallocate", "/write:/node/file#1", tmpfs("size=16k", "room"), false},
+		{"room", "ENOSPC", "write writev pwrite64 pwritev pwritev2 fallocate", "/write:/node/file#1",
+			tmpfs("size=16k", "room"), false},
 		{"names", "ENOSPC", "open openat creat mkdir mkdirat symlink symlinkat mknod mknodat link linkat", "/openat:/node/new#1", tmpfs("nr_inodes=8", "names"), false},
 		{"readonly", "EROFS", "open openat creat mkdir mkdirat symlink symlinkat mknod mknodat link linkat unlink unlinkat rmdir rename renameat renameat2",
 			"/openat:/node/new#1", tmpfs("size=64k", "readonly"), false},
@@ -81,7 +85,8 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 			cmd := exec.Command(c.native[0], c.native[1:]...)
 			cmd.Dir = t.TempDir()
 			native, err := cmd.CombinedOutput()
-			if err != nil && strings.Contains(string(native), "unshare: ") || strings.Contains(string(native), "mount: ") {
+			if err != nil && strings.Contains(string(native), "unshare: ") ||
+				strings.Contains(string(native), "mount: ") {
 				t.Skipf("no tmpfs of our own: %s", native)
 			}
 			if err != nil {
@@ -97,7 +102,9 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 				more := out.More()
 				from := 0
 				if out.Variation() == "" {
-					from = slices.IndexFunc(more, func(m ariadne.Choice) bool { return strings.HasSuffix(m.Place, c.from) })
+					from = slices.IndexFunc(more, func(m ariadne.Choice) bool {
+						return strings.HasSuffix(m.Place, c.from)
+					})
 				}
 				if from < 0 {
 					t.Fatalf("no place %s among %v: %q %v", c.from, out.Places, lines(&out), out.Exits)
@@ -107,7 +114,8 @@ func TestCallsFailAsOnLinux(t *testing.T) {
 				}
 				v := out.Variation().And(more[from])
 				if out = varied(t, filepath.Dir(program), args, errors, v); out.Variation() != v {
-					t.Fatalf("varied by %s and not by %s: %v %q %v", out.Variation(), v, out.Places, lines(&out), out.Exits)
+					t.Fatalf("varied by %s and not by %s: %v %q %v", out.Variation(), v, out.Places, lines(&out),
+						out.Exits)
 				}
 			}
 			if got := strings.Join(lines(&out), "\n") + "\n"; got != string(native) {
@@ -125,7 +133,8 @@ func TestVariationsAreDrawn(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >f; echo b >>f; echo c | cat >g"}}}}}}
+		Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+			Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >f; echo b >>f; echo c | cat >g"}}}}}}
 	s.Faults[world.Fail] = 1
 	step := func(in ariadne.Input) ariadne.Output {
 		n := Start(Config{Machine: machines.Of(s, 0, 1)})
@@ -148,13 +157,15 @@ func TestVariationsAreDrawn(t *testing.T) {
 		drawn := step(ariadne.Input{Draw: &ariadne.Draw{Kinds: []string{"fail"}, After: [][]int{{i + 1}}}})
 		said := step(ariadne.Input{Vary: ariadne.Variation(c.String())})
 		if drawn.Variation() != ariadne.Variation(c.String()) || drawn.Digest != said.Digest {
-			t.Errorf("number %d is %s, want %s; digests %v and %v", i+1, drawn.Variation(), c, drawn.Digest, said.Digest)
+			t.Errorf("number %d is %s, want %s; digests %v and %v", i+1, drawn.Variation(), c, drawn.Digest,
+				said.Digest)
 		}
 		if said.Digest == plain.Digest {
 			t.Errorf("%s changes nothing", c)
 		}
 	}
-	for _, d := range []ariadne.Draw{{Kinds: []string{"fail"}, After: [][]int{{len(all) + 1}}}, {Kinds: []string{"other"}, After: [][]int{{1}}}, {}} {
+	for _, d := range []ariadne.Draw{{Kinds: []string{"fail"}, After: [][]int{{len(all) + 1}}},
+		{Kinds: []string{"other"}, After: [][]int{{1}}}, {}} {
 		if out := step(ariadne.Input{Draw: &d}); out.Digest != plain.Digest {
 			t.Errorf("%+v: %s", d, out.Variation())
 		}
@@ -185,8 +196,11 @@ func TestCallsFailLater(t *testing.T) {
 		{spec.Fail{Programs: []string{"cp", "printf"}}, "", []string{"/node/c"}},
 		{spec.Fail{}, "^never$", nil},
 	} {
-		s := &spec.Spec{Dir: t.TempDir(), Fail: c.fail, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >a; echo ready; echo b >b; /usr/bin/printf c >c"}}}}}}
+		s := &spec.Spec{Dir: t.TempDir(), Fail: c.fail,
+			Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+				Commands: []spec.Command{{Args: []string{"/bin/sh", "-c",
+					"echo a >a; echo ready; echo b >b; /usr/bin/printf c >c"}}}}}}
 		s.Fail.Errors = map[string][]string{"write": {"EIO"}}
 		s.Faults[world.Fail] = 1
 		if c.after != "" {
@@ -219,10 +233,12 @@ func TestCopiesFail(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "copies"), "testdata/copies.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", filepath.Join(dir, "copies"),
+		"testdata/copies.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
-	errors := map[string][]string{"read": {"EIO"}, "readv": {"EIO"}, "pread64": {"EIO"}, "copy_file_range": {"ENOSPC", "EIO"}, "splice": {"ENOSPC", "EIO"},
+	errors := map[string][]string{"read": {"EIO"}, "readv": {"EIO"}, "pread64": {"EIO"},
+		"copy_file_range": {"ENOSPC", "EIO"}, "splice": {"ENOSPC", "EIO"},
 		"sendfile": {"EIO"}, "io_submit": {"ENOSPC", "EIO"}}
 	args := []string{"/spec/copies"}
 	plain := varied(t, dir, args, errors, "")
@@ -258,12 +274,14 @@ func TestSites(t *testing.T) {
 		{"-g", `^\d+/write:/node/file<lacking:room\+0x[0-9a-f]+<lacking:main\+0x[0-9a-f]+#1$`},
 		{"-s", `^\d+/write:/node/file<lacking\+0x[0-9a-f]+<lacking\+0x[0-9a-f]+#1$`},
 	} {
-		if out, err := exec.Command("cc", "-O1", "-fno-inline", c.option, "-o", program, "testdata/lacking.c").CombinedOutput(); err != nil {
+		if out, err := exec.Command("cc", "-O1", "-fno-inline", c.option, "-o", program,
+			"testdata/lacking.c").CombinedOutput(); err != nil {
 			t.Skipf("cc: %v\n%s", err, out)
 		}
 		s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-			Fail:  spec.Fail{Errors: map[string][]string{"write": {"ENOSPC"}}, Sites: true},
-			Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/lacking", "room"}}}}}}
+			Fail: spec.Fail{Errors: map[string][]string{"write": {"ENOSPC"}}, Sites: true},
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+				Commands: []spec.Command{{Args: []string{"/spec/lacking", "room"}}}}}}
 		s.Faults[world.Fail] = 1
 		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
@@ -283,7 +301,8 @@ func TestSites(t *testing.T) {
 // program and its libraries, in threads and children. Undisturbed they do what they do on Linux;
 // one that fails returns its value, once. Checkpoints and their copies have the same places.
 func TestFunctionsFail(t *testing.T) {
-	for _, options := range [][]string{{"-fcf-protection=full"}, {"-fcf-protection=none", "-O0"}, {"-static"}, {"-static-pie"}, {"-no-pie", "-s"}} {
+	for _, options := range [][]string{{"-fcf-protection=full"}, {"-fcf-protection=none", "-O0"}, {"-static"},
+		{"-static-pie"}, {"-no-pie", "-s"}} {
 		t.Run(strings.Join(options, " "), func(t *testing.T) {
 			runtime.LockOSThread()
 			if err := tracee.Pin(0); err != nil {
@@ -291,7 +310,9 @@ func TestFunctionsFail(t *testing.T) {
 			}
 			dir := t.TempDir()
 			program := filepath.Join(dir, "functions")
-			if out, err := exec.Command("cc", append(options, "-Wall", "-pthread", "-o", program, "testdata/functions.c")...).CombinedOutput(); err != nil {
+			if out, err := exec.Command("cc",
+				append(options, "-Wall", "-pthread", "-o", program,
+					"testdata/functions.c")...).CombinedOutput(); err != nil {
 				t.Skipf("cc: %v\n%s", err, out)
 			}
 			native, err := exec.Command(program).CombinedOutput()
@@ -300,8 +321,9 @@ func TestFunctionsFail(t *testing.T) {
 			}
 			stripped := slices.Contains(options, "-s")
 			s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-				Fail:  spec.Fail{Errors: map[string][]string{}, Functions: map[string]int64{"answer": -7, "strdup": 0}},
-				Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/functions"}}}}}}
+				Fail: spec.Fail{Errors: map[string][]string{}, Functions: map[string]int64{"answer": -7, "strdup": 0}},
+				Nodes: []spec.Node{{Name: "n1", CPUs: 1,
+					Commands: []spec.Command{{Args: []string{"/spec/functions"}}}}}}
 			s.Faults[world.Fail] = 1
 			// whole is an execution with its third step varied, and that step.
 			whole := func(v ariadne.Variation) (all []string, third ariadne.Output) {
@@ -370,10 +392,14 @@ func TestRootDoesNotLackFiles(t *testing.T) {
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	for user, want := range map[int][]string{0: {"fail:EMFILE", "fail:ENOSPC"}, 1000: {"fail:EMFILE", "fail:ENFILE", "fail:ENOSPC"}} {
-		s := &spec.Spec{Dir: t.TempDir(), Fail: spec.Fail{Errors: map[string][]string{"openat": {"EMFILE", "ENFILE", "ENOSPC"}}, Paths: []string{"/tmp/*"}},
+	for user, want := range map[int][]string{0: {"fail:EMFILE", "fail:ENOSPC"},
+		1000: {"fail:EMFILE", "fail:ENFILE", "fail:ENOSPC"}} {
+		s := &spec.Spec{Dir: t.TempDir(),
+			Fail: spec.Fail{Errors: map[string][]string{"openat": {"EMFILE", "ENFILE", "ENOSPC"}},
+				Paths: []string{"/tmp/*"}},
 			Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
-			Nodes:  []spec.Node{{Name: "n1", CPUs: 1, User: user, Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >/tmp/a"}}}}}}
+			Nodes: []spec.Node{{Name: "n1", CPUs: 1, User: user,
+				Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >/tmp/a"}}}}}}
 		s.Faults[world.Fail] = 1
 		n := Start(Config{Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})

@@ -254,7 +254,8 @@ func (m *Model) CPUID(leaf, sub uint32, cpus int) (r Regs) {
 			if int(sub) == len(caches)-1 {
 				sharing = ids(cpus) - 1
 			}
-			r = Regs{c.kind | c.level<<5 | 1<<8 | sharing<<14 | min(ids(cpus)-1, 63)<<26, lineSize - 1 | (c.ways-1)<<22, c.sets - 1, 0}
+			r = Regs{c.kind | c.level<<5 | 1<<8 | sharing<<14 | min(ids(cpus)-1, 63)<<26, lineSize - 1 | (c.ways-1)<<22,
+				c.sets - 1, 0}
 		}
 	case 6:
 		r[eax] = 1 << 2 // the timer of the local APIC goes on in all states
@@ -380,7 +381,8 @@ func (m *Model) Info(cpus int) string {
 			"cpu MHz\t\t: %d.000\ncache size\t: %d KB\nphysical id\t: 0\nsiblings\t: %d\ncore id\t\t: %d\ncpu cores\t: %d\napicid\t\t: %d\ninitial apicid\t: %d\n"+
 			"fpu\t\t: yes\nfpu_exception\t: yes\ncpuid level\t: %d\nwp\t\t: yes\nflags\t\t: %s\nbugs\t\t:\nbogomips\t: %d.00\nclflush size\t: %d\n"+
 			"cache_alignment\t: %d\naddress sizes\t: %d bits physical, %d bits virtual\npower management:\n\n",
-			i, m.family, m.model, m.brand(), m.stepping, Frequency/1_000_000, last.ways*last.sets*lineSize/1024, cpus, i, cpus, i, i,
+			i, m.family, m.model, m.brand(), m.stepping, Frequency/1_000_000, last.ways*last.sets*lineSize/1024, cpus,
+			i, cpus, i, i,
 			lastBasic, strings.Join(flags, " "), 2*Frequency/1_000_000, lineSize, lineSize, physicalBits, virtualBits)
 	}
 	return s.String()
@@ -400,9 +402,11 @@ func (m *Model) Caches(cpu, cpus int) map[string]string {
 			list = fmt.Sprintf("%d-%d", first, last)
 		}
 		for name, value := range map[string]any{
-			"level": c.level, "type": [...]string{"", "Data", "Instruction", "Unified"}[c.kind], "size": fmt.Sprintf("%dK", c.ways*c.sets*lineSize/1024),
-			"coherency_line_size": lineSize, "ways_of_associativity": c.ways, "number_of_sets": c.sets, "physical_line_partition": 1,
-			"shared_cpu_list": list,
+			"level": c.level, "type": [...]string{"", "Data", "Instruction", "Unified"}[c.kind],
+			"size":                fmt.Sprintf("%dK", c.ways*c.sets*lineSize/1024),
+			"coherency_line_size": lineSize, "ways_of_associativity": c.ways, "number_of_sets": c.sets,
+			"physical_line_partition": 1,
+			"shared_cpu_list":         list,
 		} {
 			files[fmt.Sprintf("index%d/%s", i, name)] = fmt.Sprintln(value)
 		}

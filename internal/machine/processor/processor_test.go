@@ -23,7 +23,8 @@ func TestAnswers(t *testing.T) {
 		{"x86-64", 0x80000001, 0, 1, Regs{0, 0, 0, 1<<29 | 1<<20 | 1<<11}},
 		{"x86-64-v2", 1, 0, 2, Regs{0x106a5, 0x20800, 0x982201, 0x178bfbff}},
 		{"x86-64-v2", 0x80000001, 0, 1, Regs{0, 0, 1, 1<<29 | 1<<27 | 1<<26 | 1<<20 | 1<<11}},
-		{"x86-64-v3", 1, 0, 1, Regs{0x306c4, 0x10800, 0x982201 | 1<<12 | 1<<22 | 1<<26 | 1<<27 | 1<<28 | 1<<29, 0x078bfbff}},
+		{"x86-64-v3", 1, 0, 1,
+			Regs{0x306c4, 0x10800, 0x982201 | 1<<12 | 1<<22 | 1<<26 | 1<<27 | 1<<28 | 1<<29, 0x078bfbff}},
 		{"x86-64-v3", 4, 0, 1, Regs{0x121, 7<<22 | 63, 63, 0}},
 		{"x86-64-v3", 4, 3, 6, Regs{7<<26 | 7<<14 | 0x163, 15<<22 | 63, 8191, 0}},
 		{"x86-64-v3", 4, 4, 6, Regs{}},
@@ -36,7 +37,8 @@ func TestAnswers(t *testing.T) {
 		{"x86-64-v3", 0xd, 1, 1, Regs{2, 11008, 0, 0}},
 		{"x86-64-v3", 0xd, 2, 1, Regs{256, 576, 0, 0}},
 		{"x86-64-v3", 0xd, 9, 1, Regs{}},
-		{"x86-64-v4", 1, 0, 1, Regs{0x50657, 0x10800, 0x982201 | 1<<12 | 1<<22 | 1<<26 | 1<<27 | 1<<28 | 1<<29, 0x078bfbff}},
+		{"x86-64-v4", 1, 0, 1,
+			Regs{0x50657, 0x10800, 0x982201 | 1<<12 | 1<<22 | 1<<26 | 1<<27 | 1<<28 | 1<<29, 0x078bfbff}},
 		{"x86-64-v4", 7, 0, 1, Regs{0, 1<<3 | 1<<5 | 1<<8 | 1<<16 | 1<<17 | 1<<28 | 1<<30 | 1<<31, 0, 0}},
 		{"x86-64-v4", 0x15, 0, 1, Regs{1, 40, 25e6, 0}},
 		{"x86-64-v4", 0x17, 0, 1, Regs{1000, 1000, 100, 0}}, // beyond the last one: that
@@ -93,7 +95,8 @@ func TestLevels(t *testing.T) {
 // on one that lacks a feature, that is named.
 func TestMissing(t *testing.T) {
 	real := func(m *Model) Real {
-		return Real{CPUID: func(leaf, sub uint32) Regs { return m.CPUID(leaf, sub, 1) }, XCR0: m.states(), SignalStack: SignalStack}
+		return Real{CPUID: func(leaf, sub uint32) Regs { return m.CPUID(leaf, sub, 1) }, XCR0: m.states(),
+			SignalStack: SignalStack}
 	}
 	for have, r := range models {
 		for want, m := range models {
@@ -124,9 +127,12 @@ func TestHide(t *testing.T) {
 		name string
 		p    place
 	}{
-		{"rdrand", place{1, 0, ecx, 30}}, {"rdseed", place{7, 0, ebx, 18}}, {"rtm", place{7, 0, ebx, 11}}, {"hle", place{7, 0, ebx, 4}},
-		{"rdpid", place{7, 0, ecx, 22}}, {"waitpkg", place{7, 0, ecx, 5}}, {"hybrid", place{7, 0, edx, 15}}, {"xgetbv1", place{0xd, 1, eax, 2}},
-		{"mwaitx", place{0x80000001, 0, ecx, 29}}, {"rdpru", place{0x80000008, 0, ebx, 4}}, {"core", place{1, 0, ebx, 24}},
+		{"rdrand", place{1, 0, ecx, 30}}, {"rdseed", place{7, 0, ebx, 18}}, {"rtm", place{7, 0, ebx, 11}},
+		{"hle", place{7, 0, ebx, 4}},
+		{"rdpid", place{7, 0, ecx, 22}}, {"waitpkg", place{7, 0, ecx, 5}}, {"hybrid", place{7, 0, edx, 15}},
+		{"xgetbv1", place{0xd, 1, eax, 2}},
+		{"mwaitx", place{0x80000001, 0, ecx, 29}}, {"rdpru", place{0x80000008, 0, ebx, 4}},
+		{"core", place{1, 0, ebx, 24}},
 		{"core", place{0xb, 1, edx, 0}}, {"core", place{0x1f, 0, edx, 0}}, {"kind", place{0x1a, 0, eax, 24}},
 	} {
 		if Hide(c.p.leaf, c.p.sub, all)[c.p.reg]>>c.p.bit&1 != 0 {

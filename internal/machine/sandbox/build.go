@@ -57,7 +57,8 @@ func (l *layout) build(p *program, owner ids) {
 	for _, d := range devices {
 		p.mount("mount "+d, d, stage+d, "", unix.MS_BIND, "")
 		// It can be written all the same, but its mode, owner and times are the host's.
-		p.mountAttr("make "+d+" read-only", stage+d, 0, unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC})
+		p.mountAttr("make "+d+" read-only", stage+d, 0,
+			unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC})
 	}
 	p.add("enter the new root", 0, unix.SYS_CHDIR, p.str(stage))
 	dot := p.str(".")

@@ -14,8 +14,10 @@ import (
 
 // kernelFS are the file systems that show the state of the host's kernel or processes, or
 // do something when they are touched.
-var kernelFS = []string{"proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "selinuxfs", "bpf", "devpts",
-	"devtmpfs", "mqueue", "configfs", "fusectl", "pstore", "efivarfs", "binfmt_misc", "nsfs", "autofs", "rpc_pipefs", "nfsd", "resctrl"}
+var kernelFS = []string{"proc", "sysfs", "cgroup", "cgroup2", "debugfs", "tracefs", "securityfs", "selinuxfs", "bpf",
+	"devpts",
+	"devtmpfs", "mqueue", "configfs", "fusectl", "pstore", "efivarfs", "binfmt_misc", "nsfs", "autofs", "rpc_pipefs",
+	"nfsd", "resctrl"}
 
 // hideKernels puts something empty over each of the host's that lies in what the node is
 // shown: the /proc of a chroot, say. Those at their usual places are not shown at all.
@@ -66,7 +68,9 @@ func kernelMounts() (points []string, err error) {
 			continue
 		}
 		point := unescape(l[4])
-		if inside := func(p string) bool { return strings.HasPrefix(point+"/", p+"/") }; !slices.ContainsFunc(points, inside) {
+		if inside := func(p string) bool {
+			return strings.HasPrefix(point+"/", p+"/")
+		}; !slices.ContainsFunc(points, inside) {
 			points = append(points, point)
 		}
 	}

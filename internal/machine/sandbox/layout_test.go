@@ -88,7 +88,8 @@ func TestSyntheticFiles(t *testing.T) {
 		t.Errorf("mounts: %+v", e)
 	}
 	for name, e := range m {
-		if !strings.HasPrefix(name, "/") || strings.Contains(name, " ") || e.kind == fileEntry && strings.HasPrefix(e.data, "==") {
+		if !strings.HasPrefix(name, "/") || strings.Contains(name, " ") || e.kind == fileEntry &&
+			strings.HasPrefix(e.data, "==") {
 			t.Errorf("%q: %q", name, e.data)
 		}
 	}

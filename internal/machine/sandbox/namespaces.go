@@ -46,7 +46,8 @@ func namespacesFor(user, group int) (namespaces, error) {
 // The calling goroutine must be locked to its thread.
 func newNamespaces(user, group int) (ns namespaces, err error) {
 	pidfd := -1
-	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, Ptrace: true, Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNET, Ptrace: true,
+		Pdeathsig: syscall.SIGKILL, PidFD: &pidfd}
 	if attr.UidMappings, err = idMap("/proc/self/uid_map", user, os.Getuid()); err != nil {
 		return ns, err
 	}

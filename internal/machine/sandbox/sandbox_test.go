@@ -173,7 +173,8 @@ func TestDevices(t *testing.T) {
 			t.Errorf("%s: got:\n%s\nwant:\n%s", d, got, want)
 		}
 		must(t, unix.Stat(d, &after))
-		if before.Mode != after.Mode || before.Uid != after.Uid || before.Gid != after.Gid || before.Mtim != after.Mtim {
+		if before.Mode != after.Mode || before.Uid != after.Uid || before.Gid != after.Gid ||
+			before.Mtim != after.Mtim {
 			t.Errorf("%s was %+v and is %+v", d, before, after)
 			unix.Chmod(d, before.Mode&0o7777)
 			unix.Chown(d, int(before.Uid), int(before.Gid))
@@ -197,7 +198,8 @@ func TestManyOpen(t *testing.T) {
 		must(t, err)
 		defer f.Close()
 	}
-	if got := sh(t, Config{Name: "n1", WorkDir: t.TempDir()}, "cat /etc/hostname >/dev/null && echo good"); got != "good\nstatus 0\n" {
+	if got := sh(t, Config{Name: "n1", WorkDir: t.TempDir()},
+		"cat /etc/hostname >/dev/null && echo good"); got != "good\nstatus 0\n" {
 		t.Error(got)
 	}
 }
@@ -211,7 +213,9 @@ func TestJoin(t *testing.T) {
 	must(t, err)
 	defer spaces.Close()
 	for range 3 {
-		pid, err := Join(spaces, Config{Name: "n1", Args: []string{"sh", "-c", "cat from-outside >> joined"}, Env: []string{"PATH=/nowhere:/bin"}})
+		pid, err := Join(spaces,
+			Config{Name: "n1", Args: []string{"sh", "-c", "cat from-outside >> joined"},
+				Env: []string{"PATH=/nowhere:/bin"}})
 		must(t, err)
 		if status := run(t, pid); status != 0 {
 			t.Errorf("status %d", status)
@@ -236,7 +240,8 @@ func TestErrors(t *testing.T) {
 		{Config{Name: "n1", Args: []string{"./x"}}, "node n1: ./x: exec /node/x: no such file or directory"},
 		{Config{Name: "n1", Args: []string{"/bin/true"}, Dir: "/node/absent"},
 			"node n1: /bin/true: directory /node/absent: no such file or directory"},
-		{Config{Name: "n1", Args: []string{"/bin/true"}, WorkDir: "/absent"}, "node n1: lstat /absent: no such file or directory"},
+		{Config{Name: "n1", Args: []string{"/bin/true"}, WorkDir: "/absent"},
+			"node n1: lstat /absent: no such file or directory"},
 		{Config{Name: "n1"}, "node n1: a command without a program"},
 	} {
 		pid, err := Start(c.cfg)

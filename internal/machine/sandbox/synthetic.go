@@ -171,7 +171,8 @@ func (l *layout) addMachine(cfg Config) error {
 // topology are the files that say where processor i of so many lies: each is a core of its own, of
 // one die in one package.
 func topology(i, cpus int, online string) map[string]string {
-	files := map[string]string{"core_id": fmt.Sprintln(i), "physical_package_id": "0\n", "die_id": "0\n", "cluster_id": "65535\n"}
+	files := map[string]string{"core_id": fmt.Sprintln(i), "physical_package_id": "0\n", "die_id": "0\n",
+		"cluster_id": "65535\n"}
 	for _, name := range []string{"core_cpus", "thread_siblings", "cluster_cpus"} {
 		files[name], files[name+"_list"] = cpuMask(cpus, i, i+1), fmt.Sprintln(i)
 	}
@@ -254,7 +255,8 @@ func (l *layout) addOwn(cfg Config) error {
 	own := []struct {
 		name string
 		e    *entry
-	}{{"/node", node}, {"/tmp", newDir(0o1777)}, {"/run", run}, {"/var/tmp", newDir(0o1777)}, {"/dev/shm", newDir(0o1777)}}
+	}{{"/node", node}, {"/tmp", newDir(0o1777)}, {"/run", run}, {"/var/tmp", newDir(0o1777)},
+		{"/dev/shm", newDir(0o1777)}}
 	for _, w := range cfg.Writable {
 		e, err := l.copyOf(original(w), cfg.Shown)
 		if os.IsNotExist(err) {

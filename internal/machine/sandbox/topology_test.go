@@ -19,7 +19,8 @@ func TestCPUMask(t *testing.T) {
 // TestTopology: what hwloc reads is there, for each processor.
 func TestTopology(t *testing.T) {
 	files := topology(2, 4, "0-3\n")
-	for name, want := range map[string]string{"core_id": "2\n", "core_cpus": "4\n", "thread_siblings_list": "2\n", "package_cpus": "f\n", "die_cpus_list": "0-3\n"} {
+	for name, want := range map[string]string{"core_id": "2\n", "core_cpus": "4\n", "thread_siblings_list": "2\n",
+		"package_cpus": "f\n", "die_cpus_list": "0-3\n"} {
 		if files[name] != want {
 			t.Errorf("%s is %q, want %q", name, files[name], want)
 		}

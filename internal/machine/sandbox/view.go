@@ -197,7 +197,8 @@ func (p *program) ownSignals() {
 var ownFiles = sync.OnceValues(func() (*unix.Rlimit, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	pid, err := syscall.ForkExec("/proc/self/exe", []string{"ariadne"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}})
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{"ariadne"},
+		&syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true, Pdeathsig: syscall.SIGKILL}})
 	if err != nil {
 		return nil, err
 	}

@@ -74,8 +74,10 @@ func TestView(t *testing.T) {
 	if got, _ := run(Command{Program: "/bin/sh", Args: []string{"sh", "-c", "pwd; cat x /srv/x; ls; ! mkdir /more 2>&1"}, Dir: "/shown"}); got != "/shown\nx\nx\nlater\nx\nmkdir: cannot create directory ‘/more’: Read-only file system\n" && got != "/shown\nx\nx\nlater\nx\nmkdir: cannot create directory '/more': Read-only file system\n" {
 		t.Errorf("%q", got)
 	}
-	for _, c := range []Command{{Program: "/no/such", Args: []string{"x"}, Dir: "/"}, {Program: "/bin/sh", Args: []string{"x"}, Dir: "/no/such"}} {
-		if got, _ := run(c); got != "exec /no/such: no such file or directory" && got != "directory /no/such: no such file or directory" {
+	for _, c := range []Command{{Program: "/no/such", Args: []string{"x"}, Dir: "/"},
+		{Program: "/bin/sh", Args: []string{"x"}, Dir: "/no/such"}} {
+		if got, _ := run(c); got != "exec /no/such: no such file or directory" &&
+			got != "directory /no/such: no such file or directory" {
 			t.Errorf("%q", got)
 		}
 	}

@@ -14,8 +14,10 @@ import (
 
 // errnos are the errors by which calls may be told to fail.
 var errnos = map[string]kernel.Errno{
-	"EAGAIN": unix.EAGAIN, "ECONNRESET": unix.ECONNRESET, "EDQUOT": unix.EDQUOT, "EINTR": unix.EINTR, "EIO": unix.EIO, "EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
-	"ENETUNREACH": unix.ENETUNREACH, "ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC, "EROFS": unix.EROFS,
+	"EAGAIN": unix.EAGAIN, "ECONNRESET": unix.ECONNRESET, "EDQUOT": unix.EDQUOT, "EINTR": unix.EINTR, "EIO": unix.EIO,
+	"EMFILE": unix.EMFILE, "ENFILE": unix.ENFILE,
+	"ENETUNREACH": unix.ENETUNREACH, "ENOBUFS": unix.ENOBUFS, "ENOMEM": unix.ENOMEM, "ENOSPC": unix.ENOSPC,
+	"EROFS": unix.EROFS,
 }
 
 // Errno is the number of an error by its name.
@@ -188,7 +190,8 @@ func leftOf(t *kernel.Thread, fd, at uint64) (h *kernel.HostFile, ok bool) {
 func copiesRange(t *kernel.Thread, a Args) (on string, ok bool) {
 	from, ok := leftOf(t, a[0], a[1])
 	to, of, e := hostFile(t, a[2])
-	if !ok || e != 0 || to == nil || from.Key() == to.Key() || of.Flags&unix.O_APPEND != 0 || a[5] != 0 || int64(a[4]) <= 0 || !unlimited(t) {
+	if !ok || e != 0 || to == nil || from.Key() == to.Key() || of.Flags&unix.O_APPEND != 0 || a[5] != 0 ||
+		int64(a[4]) <= 0 || !unlimited(t) {
 		return "", false
 	}
 	if a[3] != 0 {
@@ -236,7 +239,8 @@ func submitsWrite(t *kernel.Thread, a Args) (on string, ok bool) {
 		return "", false
 	}
 	c, e := readIocb(t, at)
-	if e != 0 || c.op != iocbPwrite || c.nbytes == 0 || c.offset < 0 || c.rwFlags&^rwfKnown != 0 || !readableAt(t, c.buf) {
+	if e != 0 || c.op != iocbPwrite || c.nbytes == 0 || c.offset < 0 || c.rwFlags&^rwfKnown != 0 ||
+		!readableAt(t, c.buf) {
 		return "", false
 	}
 	return changedFile(t, Args{uint64(c.fd)})

@@ -15,7 +15,8 @@ func mapsMemory(t *kernel.Thread, a Args) (on string, ok bool) {
 	const known = unix.MAP_SHARED | unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_NORESERVE | unix.MAP_POPULATE | unix.MAP_STACK |
 		unix.MAP_GROWSDOWN | unix.MAP_DENYWRITE | unix.MAP_EXECUTABLE | unix.MAP_NONBLOCK
 	kind := a[3] & unix.MAP_TYPE
-	if a[1] == 0 || a[1] >= 1<<46 || a[3]&^known != 0 || kind != unix.MAP_SHARED && kind != unix.MAP_PRIVATE || a[5]%4096 != 0 {
+	if a[1] == 0 || a[1] >= 1<<46 || a[3]&^known != 0 || kind != unix.MAP_SHARED && kind != unix.MAP_PRIVATE ||
+		a[5]%4096 != 0 {
 		return "", false
 	}
 	if a[3]&unix.MAP_ANONYMOUS != 0 {
@@ -60,5 +61,6 @@ func clones(t *kernel.Thread, a Args) (on string, ok bool) {
 	const usual = 0xff | unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_VFORK | unix.CLONE_THREAD | unix.CLONE_SYSVSEM |
 		unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID | unix.CLONE_CHILD_CLEARTID | unix.CLONE_CHILD_SETTID | unix.CLONE_DETACHED
 	has := func(f uint64) bool { return flags&f != 0 }
-	return "", flags&^usual == 0 && !(has(unix.CLONE_THREAD) && !has(unix.CLONE_SIGHAND)) && !(has(unix.CLONE_SIGHAND) && !has(unix.CLONE_VM))
+	return "", flags&^usual == 0 && !(has(unix.CLONE_THREAD) && !has(unix.CLONE_SIGHAND)) &&
+		!(has(unix.CLONE_SIGHAND) && !has(unix.CLONE_VM))
 }

@@ -77,7 +77,8 @@ func linksName(fromDir, from, toDir, to, flags int) could {
 			return "", false
 		}
 		_, old, ok := nameOf(t, argument(a, fromDir), a[from], flags >= 0 && a[flags]&unix.AT_SYMLINK_FOLLOW != 0)
-		if !ok || !old.found || old.st.Mode&unix.S_IFMT == unix.S_IFDIR || old.st.Dev != old.parent.Dev || !onSame(t, old.path, a, toDir, to) {
+		if !ok || !old.found || old.st.Mode&unix.S_IFMT == unix.S_IFDIR || old.st.Dev != old.parent.Dev ||
+			!onSame(t, old.path, a, toDir, to) {
 			return "", false
 		}
 		p, ok := freeName(t, argument(a, toDir), a[to], false)

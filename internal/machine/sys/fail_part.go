@@ -72,7 +72,8 @@ func part(t *kernel.Thread) (on string, n int64, at int) {
 		}
 	case *pipe.End:
 		const atomic = 4096 // PIPE_BUF
-		if n := max(all/2/atomic, 1) * atomic; !reads && of.NonBlocking() && all > atomic && f.Pipe.Room() >= int(n) && f.Ready()&kernel.Err == 0 {
+		if n := max(all/2/atomic, 1) * atomic; !reads && of.NonBlocking() && all > atomic && f.Pipe.Room() >= int(n) &&
+			f.Ready()&kernel.Err == 0 {
 			return "", n, at
 		}
 	case *tcp.Socket:
@@ -154,7 +155,8 @@ func Fill(t *kernel.Thread) {
 
 // hints are signals that tell a program to look at something, and nothing more: anybody may
 // send them at any time.
-var hints = []unix.Signal{unix.SIGWINCH, unix.SIGURG, unix.SIGCHLD, unix.SIGIO, unix.SIGALRM, unix.SIGVTALRM, unix.SIGPROF,
+var hints = []unix.Signal{unix.SIGWINCH, unix.SIGURG, unix.SIGCHLD, unix.SIGIO, unix.SIGALRM, unix.SIGVTALRM,
+	unix.SIGPROF,
 	unix.SIGUSR1, unix.SIGUSR2, unix.SIGHUP}
 
 // Interruption is how the call that t stands in, and is about to wait, may end with EINTR: by a

@@ -248,7 +248,8 @@ func TestSameErrorsAsLinux(t *testing.T) {
 			}
 		}
 		got := d.Must(a, c.nr, ours[:]...)
-		r, _, e := unix.Syscall6(uintptr(c.nr), uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2]), uintptr(theirs[3]), uintptr(theirs[4]), uintptr(theirs[5]))
+		r, _, e := unix.Syscall6(uintptr(c.nr), uintptr(theirs[0]), uintptr(theirs[1]), uintptr(theirs[2]),
+			uintptr(theirs[3]), uintptr(theirs[4]), uintptr(theirs[5]))
 		expected := int64(r)
 		if e != 0 {
 			expected = errno(e)
@@ -295,9 +296,11 @@ func TestSchedulerOfAnotherProcess(t *testing.T) {
 	for _, policy := range []int{unix.SCHED_BATCH, unix.SCHED_BATCH | schedResetOnFork} {
 		bm.Poke(bufAt, param)
 		got := d.Must(b, unix.SYS_SCHED_SETSCHEDULER, 0, uint64(policy), bufAt)
-		expected := raw(unix.SYS_SCHED_SETSCHEDULER, uint64(cmd.Process.Pid), uint64(policy), uint64(uintptr(unsafe.Pointer(&param[0]))))
+		expected := raw(unix.SYS_SCHED_SETSCHEDULER, uint64(cmd.Process.Pid), uint64(policy),
+			uint64(uintptr(unsafe.Pointer(&param[0]))))
 		want(t, "set", got, expected)
-		want(t, "get", d.Must(a, unix.SYS_SCHED_GETSCHEDULER, uint64(b.TID)), raw(unix.SYS_SCHED_GETSCHEDULER, uint64(cmd.Process.Pid)))
+		want(t, "get", d.Must(a, unix.SYS_SCHED_GETSCHEDULER, uint64(b.TID)),
+			raw(unix.SYS_SCHED_GETSCHEDULER, uint64(cmd.Process.Pid)))
 	}
 }
 
@@ -358,7 +361,8 @@ func (w *twin) both(nr int, ids *[2]uint64, args ...any) int64 {
 
 func raw(nr int, a ...uint64) int64 {
 	a = append(a, make([]uint64, 6)...)
-	r, _, e := unix.RawSyscall6(uintptr(nr), uintptr(a[0]), uintptr(a[1]), uintptr(a[2]), uintptr(a[3]), uintptr(a[4]), uintptr(a[5]))
+	r, _, e := unix.RawSyscall6(uintptr(nr), uintptr(a[0]), uintptr(a[1]), uintptr(a[2]), uintptr(a[3]), uintptr(a[4]),
+		uintptr(a[5]))
 	if e != 0 {
 		return errno(e)
 	}
@@ -442,7 +446,8 @@ func TestIDsAsInLinux(t *testing.T) {
 	if unix.Geteuid() != 0 {
 		t.Skip("only root may change ids")
 	}
-	if ids, err := os.ReadFile("/proc/self/uid_map"); err == nil && len(strings.Fields(string(ids))) >= 3 && strings.Fields(string(ids))[2] == "1" {
+	if ids, err := os.ReadFile("/proc/self/uid_map"); err == nil && len(strings.Fields(string(ids))) >= 3 &&
+		strings.Fields(string(ids))[2] == "1" {
 		t.Skip("a user namespace with one id")
 	}
 	done := make(chan bool)

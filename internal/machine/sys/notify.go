@@ -64,7 +64,8 @@ func refuseFIFONotify(t *kernel.Thread, dirfd uint64, name string) {
 	if !inotify.Watched(n) {
 		return
 	}
-	if st, e := pathStat(t, dirfd, name, true); e == 0 && inotify.Wants(n, nameEntry(t, dirfd, name), keyOf(&st), events) {
+	if st, e := pathStat(t, dirfd, name, true); e == 0 &&
+		inotify.Wants(n, nameEntry(t, dirfd, name), keyOf(&st), events) {
 		n.Refuse(t, "inotify of a named pipe", name, false)
 	}
 }

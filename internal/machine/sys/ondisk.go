@@ -39,7 +39,8 @@ func onDisks(files *inode.Table, key inode.Key, name string) bool {
 
 // onDisk: what is there is not in memory on machines either.
 func onDisk(path string) bool {
-	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") && !strings.HasPrefix(path, "/run/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
+	return !strings.HasPrefix(path, "/memfd:") && !strings.HasPrefix(path, "/dev/") &&
+		!strings.HasPrefix(path, "/run/") && !strings.HasPrefix(path, "/proc/") && !strings.HasPrefix(path, "/sys/")
 }
 
 // changedFile: a regular file of the node's that is open for writing.

@@ -56,7 +56,8 @@ func openUnseen(t *kernel.Thread, r *openRequest) (res kernel.Result, done bool)
 func isOwnDevice(t *kernel.Thread, st *unix.Stat_t) bool {
 	for _, name := range []string{"null", "zero", "full", "random", "urandom"} {
 		var own unix.Stat_t
-		if unix.Stat(threadPath(t, "root")+ToNodeRoot+"/dev/"+name, &own) == nil && own.Dev == st.Dev && own.Ino == st.Ino {
+		if unix.Stat(threadPath(t, "root")+ToNodeRoot+"/dev/"+name, &own) == nil && own.Dev == st.Dev &&
+			own.Ino == st.Ino {
 			return true
 		}
 	}

@@ -80,7 +80,8 @@ func mayOpenVirtual(t *kernel.Thread, v string, o object, flags int) kernel.Errn
 		return unix.EACCES
 	}
 	setting := o.kind == attrFile && o.proc == nil
-	if isNodeUser(t) && !setting || o.kind != textFile && o.kind != attrFile && o.kind != memFile || flags&unix.O_PATH != 0 {
+	if isNodeUser(t) && !setting || o.kind != textFile && o.kind != attrFile && o.kind != memFile ||
+		flags&unix.O_PATH != 0 {
 		return 0
 	}
 	st, e := statVirtual(t, v, false)
@@ -226,7 +227,8 @@ func reopenNameless(t *kernel.Thread, r *openRequest, o object, h *kernel.HostFi
 			return kernel.Fail(unix.ENXIO)
 		}
 	}
-	host, err := unix.Open(threadPath(o.thread, "fd/"+strconv.Itoa(o.fd)), flags&^unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	host, err := unix.Open(threadPath(o.thread, "fd/"+strconv.Itoa(o.fd)),
+		flags&^unix.O_CREAT|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return kernel.Fail(errnoOf(err))
 	}

@@ -46,7 +46,8 @@ func (a *asker) permits(st *unix.Stat_t, rights uint32) kernel.Errno {
 		real.UID.FS, real.GID.FS = files.User, files.Group
 		uid, gid = realOwner(files, st, false)
 		if !real.MayUse(st.Mode, int(uid), int(gid), rights) {
-			a.t.Node().Refuse(a.t, "access of a user other than the node's", formatArgs(a.t.Call.NR, a.t.Call.Args), false)
+			a.t.Node().Refuse(a.t, "access of a user other than the node's", formatArgs(a.t.Call.NR, a.t.Call.Args),
+				false)
 			return unix.EACCES
 		}
 	}
@@ -289,7 +290,8 @@ func (a *asker) mayUse(places *[2]place) kernel.Errno {
 		}
 		return a.mayCreate(&places[1])
 	case unix.SYS_UNLINK, unix.SYS_RMDIR, unix.SYS_UNLINKAT:
-		if nr := a.t.Call.NR; p.slash && (nr == unix.SYS_UNLINK || nr == unix.SYS_UNLINKAT && a.t.Call.Args[2]&unix.AT_REMOVEDIR == 0) {
+		if nr := a.t.Call.NR; p.slash &&
+			(nr == unix.SYS_UNLINK || nr == unix.SYS_UNLINKAT && a.t.Call.Args[2]&unix.AT_REMOVEDIR == 0) {
 			return 0 // EISDIR
 		}
 		return a.mayDelete(p)
@@ -322,7 +324,8 @@ func (a *asker) mayLink(p *place) kernel.Errno {
 	switch {
 	case !p.found, mode&unix.S_IFMT == unix.S_IFDIR, a.owns(&p.st):
 		return 0
-	case mode&unix.S_IFMT != unix.S_IFREG, withoutSetID(mode) != mode, a.permits(&p.st, kernel.MayRead|kernel.MayWrite) != 0:
+	case mode&unix.S_IFMT != unix.S_IFREG, withoutSetID(mode) != mode, a.permits(&p.st,
+		kernel.MayRead|kernel.MayWrite) != 0:
 		return unix.EPERM
 	}
 	return 0
@@ -366,7 +369,8 @@ func (a *asker) mayRename(from, to *place) kernel.Errno {
 // (may_create_in_sticky in Linux). Where that is a setting, for files and pipes, Linux decides.
 func (a *asker) belongsToOthers(p *place) bool {
 	kind := p.st.Mode & unix.S_IFMT
-	if kind == unix.S_IFREG || kind == unix.S_IFIFO || kind == unix.S_IFDIR || p.parent.Mode&unix.S_ISVTX == 0 || p.parent.Mode&unix.S_IWOTH == 0 {
+	if kind == unix.S_IFREG || kind == unix.S_IFIFO || kind == unix.S_IFDIR || p.parent.Mode&unix.S_ISVTX == 0 ||
+		p.parent.Mode&unix.S_IWOTH == 0 {
 		return false
 	}
 	files := &a.t.Node().Files
@@ -377,7 +381,8 @@ func (a *asker) belongsToOthers(p *place) bool {
 
 // mayOpenFile checks what open does with the flags to a file that is there.
 func (a *asker) mayOpenFile(st *unix.Stat_t, flags int) kernel.Errno {
-	rights := [...]uint32{kernel.MayRead, kernel.MayWrite, kernel.MayRead | kernel.MayWrite, kernel.MayRead | kernel.MayWrite}[flags&unix.O_ACCMODE]
+	rights := [...]uint32{kernel.MayRead, kernel.MayWrite, kernel.MayRead | kernel.MayWrite,
+		kernel.MayRead | kernel.MayWrite}[flags&unix.O_ACCMODE]
 	if flags&unix.O_TRUNC != 0 {
 		rights |= kernel.MayWrite
 	}
@@ -458,7 +463,8 @@ func mayChmod(t *kernel.Thread, st *unix.Stat_t, mode *uint64) kernel.Errno {
 	if !a.owns(st) {
 		return unix.EPERM
 	}
-	if _, gid := owner(&t.Node().Files, keyOf(st), st, false); !a.cred.FileGroup(int(gid)) && !t.Capable(unix.CAP_FSETID) {
+	if _, gid := owner(&t.Node().Files, keyOf(st), st, false); !a.cred.FileGroup(int(gid)) &&
+		!t.Capable(unix.CAP_FSETID) {
 		*mode &^= unix.S_ISGID
 	}
 	return 0

@@ -26,7 +26,8 @@ func TestSocketFiles(t *testing.T) {
 	}
 	// As Linux prints them, but for the inode number and the pointer.
 	tcp := "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 "
-	if lines := file(ariadne.TCP, unix.AF_INET); len(lines) != 3 || !strings.HasPrefix(lines[1], tcp) || len(lines[1]) != 149 {
+	if lines := file(ariadne.TCP, unix.AF_INET); len(lines) != 3 || !strings.HasPrefix(lines[1], tcp) ||
+		len(lines[1]) != 149 {
 		t.Errorf("tcp: %q", lines)
 	}
 	udp := "   0: 00000000000000000000000001000000:0035 00000000000000000000000000000000:0000 07 00000000:00000000 00:00000000 00000000     0        0 "

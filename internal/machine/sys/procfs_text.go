@@ -238,7 +238,8 @@ func joined(list []mapping) (all []mapping) {
 
 // goesOn reports whether a mapping is of what comes next behind another one.
 func (m mapping) goesOn(next mapping) bool {
-	same := m.end == next.start && m.perms == next.perms && m.name == next.name && m.dev == next.dev && m.inode == next.inode
+	same := m.end == next.start && m.perms == next.perms && m.name == next.name && m.dev == next.dev &&
+		m.inode == next.inode
 	return same && (m.inode == 0 || m.offset+(m.end-m.start) == next.offset)
 }
 
@@ -259,7 +260,8 @@ func parseMapping(line string) (m mapping, ok bool) {
 }
 
 func (m mapping) String() string {
-	s := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", m.start, m.end, m.perms, m.offset, unix.Major(m.dev), unix.Minor(m.dev), m.inode)
+	s := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", m.start, m.end, m.perms, m.offset, unix.Major(m.dev),
+		unix.Minor(m.dev), m.inode)
 	if m.name == "" {
 		return s + "\n"
 	}
@@ -276,8 +278,10 @@ func mapsText(v *view) string {
 
 // smapsFields are shown as 0 for every mapping: they depend on what else runs on the
 // host.
-var smapsFields = []string{"Rss", "Pss", "Pss_Dirty", "Shared_Clean", "Shared_Dirty", "Private_Clean", "Private_Dirty", "Referenced",
-	"Anonymous", "KSM", "LazyFree", "AnonHugePages", "ShmemPmdMapped", "FilePmdMapped", "Shared_Hugetlb", "Private_Hugetlb", "Swap", "SwapPss", "Locked"}
+var smapsFields = []string{"Rss", "Pss", "Pss_Dirty", "Shared_Clean", "Shared_Dirty", "Private_Clean", "Private_Dirty",
+	"Referenced",
+	"Anonymous", "KSM", "LazyFree", "AnonHugePages", "ShmemPmdMapped", "FilePmdMapped", "Shared_Hugetlb",
+	"Private_Hugetlb", "Swap", "SwapPss", "Locked"}
 
 func smapsText(v *view) string {
 	var s strings.Builder
@@ -403,8 +407,10 @@ func statText(v *view) string {
 	n := p.Node
 	f := []any{v.tid(), "(" + v.comm() + ")", letter, p.ParentPID(), p.PGID, p.SID, 0, -1, 4194304, 0, 0, 0, 0,
 		ticks(p.CPU()), 0, ticks(p.ChildCPUTime), 0, 20 + nice, nice, threadsOf(p), 0,
-		(n.MonoBase + int64(p.Started)) / 1e7, v.size(), residentPages, uint64(kernel.RlimInfinity), real[26], real[27], real[28], 0, 0,
-		uint64(pending) & 0x7fffffff, uint64(blocked) & 0x7fffffff, uint64(ignored) & 0x7fffffff, uint64(caught) & 0x7fffffff, 0, 0, 0,
+		(n.MonoBase + int64(p.Started)) / 1e7, v.size(), residentPages, uint64(kernel.RlimInfinity), real[26], real[27],
+		real[28], 0, 0,
+		uint64(pending) & 0x7fffffff, uint64(blocked) & 0x7fffffff, uint64(ignored) & 0x7fffffff,
+		uint64(caught) & 0x7fffffff, 0, 0, 0,
 		p.ExitSig, 0, priority, policy, 0, 0, 0}
 	for i := 45; i <= 51; i++ {
 		f = append(f, real[i])
@@ -504,8 +510,10 @@ func (v *view) memoryLines(line func(name, format string, args ...any)) {
 	for _, x := range []struct {
 		name string
 		kb   uint64
-	}{{"VmPeak", size}, {"VmSize", size}, {"VmLck", locked}, {"VmPin", 0}, {"VmHWM", residentPages * 4}, {"VmRSS", residentPages * 4},
-		{"RssAnon", residentPages * 3}, {"RssFile", residentPages}, {"RssShmem", 0}, {"VmData", residentPages * 4}, {"VmStk", 132},
+	}{{"VmPeak", size}, {"VmSize", size}, {"VmLck", locked}, {"VmPin", 0}, {"VmHWM", residentPages * 4},
+		{"VmRSS", residentPages * 4},
+		{"RssAnon", residentPages * 3}, {"RssFile", residentPages}, {"RssShmem", 0}, {"VmData", residentPages * 4},
+		{"VmStk", 132},
 		{"VmExe", 1024}, {"VmLib", 4096}, {"VmPTE", 128}, {"VmSwap", 0}, {"HugetlbPages", 0}} {
 		line(x.name, "%8d kB", x.kb)
 	}
@@ -536,9 +544,12 @@ func bitList(m uint64) string {
 // limitRows are the lines of /proc/<pid>/limits, by resource.
 var limitRows = [kernel.NumRlimits][2]string{
 	{"Max cpu time", "seconds"}, {"Max file size", "bytes"}, {"Max data size", "bytes"}, {"Max stack size", "bytes"},
-	{"Max core file size", "bytes"}, {"Max resident set", "bytes"}, {"Max processes", "processes"}, {"Max open files", "files"},
-	{"Max locked memory", "bytes"}, {"Max address space", "bytes"}, {"Max file locks", "locks"}, {"Max pending signals", "signals"},
-	{"Max msgqueue size", "bytes"}, {"Max nice priority", ""}, {"Max realtime priority", ""}, {"Max realtime timeout", "us"},
+	{"Max core file size", "bytes"}, {"Max resident set", "bytes"}, {"Max processes", "processes"},
+	{"Max open files", "files"},
+	{"Max locked memory", "bytes"}, {"Max address space", "bytes"}, {"Max file locks", "locks"},
+	{"Max pending signals", "signals"},
+	{"Max msgqueue size", "bytes"}, {"Max nice priority", ""}, {"Max realtime priority", ""},
+	{"Max realtime timeout", "us"},
 }
 
 func limitsText(v *view) string {
@@ -580,7 +591,8 @@ func fdInfo(v *view, fd int) string {
 			if w.Key.Dev == files.Private {
 				dev = unix.Major(inode.DevNode)<<20 | unix.Minor(inode.DevNode)
 			}
-			s += fmt.Sprintf("inotify wd:%x ino:%x sdev:%x mask:%x ignored_mask:0 \n", w.WD, files.Inode(w.Key), dev, w.Mask)
+			s += fmt.Sprintf("inotify wd:%x ino:%x sdev:%x mask:%x ignored_mask:0 \n", w.WD, files.Inode(w.Key), dev,
+				w.Mask)
 		}
 	}
 	return s

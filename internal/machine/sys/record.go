@@ -222,7 +222,8 @@ func (c *content) written(fd uint64, at, most int64, flags int) recording {
 		if n <= 0 {
 			return
 		}
-		op := disk.Op{Kind: disk.Write, Offset: at, Length: n, New: c.read(at, n), Old: old[:min(int64(len(old)), n)], Size: max(c.size, at+n)}
+		op := disk.Op{Kind: disk.Write, Offset: at, Length: n, New: c.read(at, n), Old: old[:min(int64(len(old)), n)],
+			Size: max(c.size, at+n)}
 		if c.of.Flags&unix.O_DIRECT != 0 {
 			op.Flags |= disk.Direct
 		}
@@ -332,7 +333,9 @@ func recordAttrAt(t *kernel.Thread, dirfd, addr uint64, follow bool) recording {
 		unix.Close(fd)
 		return nil
 	}
-	done := recordAttr(t, &st, realPath(t, fd), func() (st unix.Stat_t, e kernel.Errno) { return st, errnoOf(unix.Fstat(fd, &st)) })
+	done := recordAttr(t, &st, realPath(t, fd), func() (st unix.Stat_t, e kernel.Errno) {
+		return st, errnoOf(unix.Fstat(fd, &st))
+	})
 	if done == nil {
 		unix.Close(fd)
 		return nil
@@ -351,7 +354,9 @@ func recordAttr(t *kernel.Thread, st *unix.Stat_t, shown string, again func() (u
 	return func(v int64) {
 		st, e := again()
 		if now := attrOf(t, &st); v == 0 && e == 0 && now != old {
-			logOperation(t, disk.Op{Kind: disk.SetAttr, Ino: t.Node().Files.Inode(keyOf(&st)), OldAttr: old, Attr: now, Path: shown})
+			logOperation(t,
+				disk.Op{Kind: disk.SetAttr, Ino: t.Node().Files.Inode(keyOf(&st)), OldAttr: old, Attr: now,
+					Path: shown})
 		}
 	}
 }
@@ -426,7 +431,8 @@ func entered(t *kernel.Thread, p namePlace, st *unix.Stat_t) {
 	if !p.ok {
 		return
 	}
-	op := disk.Op{Kind: disk.Create, Ino: t.Node().Files.Inode(keyOf(st)), Dir: p.dir, Name: p.name, Links: links(t, st), Attr: attrOf(t, st), Path: p.path}
+	op := disk.Op{Kind: disk.Create, Ino: t.Node().Files.Inode(keyOf(st)), Dir: p.dir, Name: p.name,
+		Links: links(t, st), Attr: attrOf(t, st), Path: p.path}
 	if st.Mode&unix.S_IFMT == unix.S_IFLNK {
 		op.Target = targetOf(t, p)
 	}
@@ -492,7 +498,8 @@ func unlinked(t *kernel.Thread, p namePlace, d *dying) {
 	if d == nil {
 		return
 	}
-	op := disk.Op{Kind: disk.Unlink, Ino: d.ino, Dir: p.dir, Name: p.name, Links: d.links, OldAttr: d.attr, Attr: d.attr, Path: p.path}
+	op := disk.Op{Kind: disk.Unlink, Ino: d.ino, Dir: p.dir, Name: p.name, Links: d.links, OldAttr: d.attr,
+		Attr: d.attr, Path: p.path}
 	if d.links == 0 {
 		op.Old, op.OldSize, op.Target = d.data, d.size, d.target
 	}
@@ -502,7 +509,9 @@ func unlinked(t *kernel.Thread, p namePlace, d *dying) {
 // linked enters one more name of a file.
 func linked(t *kernel.Thread, from, p namePlace) {
 	if st, e := p.stat(t); e == 0 {
-		logOperation(t, disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name, Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path, ToPath: from.path})
+		logOperation(t,
+			disk.Op{Kind: disk.Link, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: p.dir, Name: p.name,
+				Links: links(t, &st), Attr: attrOf(t, &st), Path: p.path, ToPath: from.path})
 	}
 }
 
@@ -512,7 +521,8 @@ func renamed(t *kernel.Thread, from, to namePlace, over *dying, flags uint64) {
 	if e != 0 || !from.ok {
 		return
 	}
-	op := disk.Op{Kind: disk.Rename, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: from.dir, Name: from.name, ToDir: to.dir, ToName: to.name,
+	op := disk.Op{Kind: disk.Rename, Ino: t.Node().Files.Inode(keyOf(&st)), Dir: from.dir, Name: from.name,
+		ToDir: to.dir, ToName: to.name,
 		Links: links(t, &st), Attr: attrOf(t, &st), Path: from.path, ToPath: to.path}
 	if over != nil {
 		if op.Over = over.ino; op.Over == op.Ino {

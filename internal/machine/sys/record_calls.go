@@ -92,7 +92,8 @@ func recordsFdatasync(t *kernel.Thread, a Args) recording {
 }
 
 func recordsSyncRange(t *kernel.Thread, a Args) recording {
-	return recordSync(t, a[0], disk.Op{Kind: disk.SyncRange, Flags: disk.Ranged, Offset: int64(a[1]), Length: int64(a[2])})
+	return recordSync(t, a[0],
+		disk.Op{Kind: disk.SyncRange, Flags: disk.Ranged, Offset: int64(a[1]), Length: int64(a[2])})
 }
 
 func recordsSync(t *kernel.Thread, _ Args) recording {
@@ -126,7 +127,8 @@ func recordsAttr(dir, path, flags int) recorder {
 		if dir >= 0 {
 			dirfd = a[dir]
 		}
-		return recordAttrAt(t, dirfd, a[path], flags == followed || flags >= 0 && a[flags]&unix.AT_SYMLINK_NOFOLLOW == 0)
+		return recordAttrAt(t, dirfd, a[path], flags == followed || flags >= 0 &&
+			a[flags]&unix.AT_SYMLINK_NOFOLLOW == 0)
 	}
 }
 
@@ -153,7 +155,9 @@ func recordMsync(t *kernel.Thread, a Args) recording {
 			start, end := max(m.start, a[0]), min(m.end, until)
 			key := inode.Key{Dev: m.dev, Ino: m.inode}
 			if file, known := t.Node().Files.Stored[key]; ok && known && m.perms[3] == 's' && start < end {
-				enterSync(t, disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key), Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
+				enterSync(t,
+					disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key),
+						Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
 			}
 		}
 	}

@@ -48,8 +48,10 @@ func EnterStores(n *kernel.Node) {
 			continue
 		}
 		for _, c := range now.Changes(was.Content) {
-			n.Files.Enter(disk.Op{Kind: disk.Write, Flags: disk.Mapped, Ino: n.Files.Inode(key), Offset: c.Offset, Length: int64(len(c.New)),
-				New: c.New, Old: c.Old, OldSize: now.Size, Size: now.Size, Time: n.Files.Times(key).Modify, Path: was.Path, Call: "mmap"})
+			n.Files.Enter(disk.Op{Kind: disk.Write, Flags: disk.Mapped, Ino: n.Files.Inode(key), Offset: c.Offset,
+				Length: int64(len(c.New)),
+				New:    c.New, Old: c.Old, OldSize: now.Size, Size: now.Size, Time: n.Files.Times(key).Modify,
+				Path: was.Path, Call: "mmap"})
 		}
 	}
 }

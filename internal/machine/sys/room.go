@@ -135,7 +135,8 @@ func keepRoom(t *kernel.Thread, h *kernel.HostFile, size int64, beyond bool) boo
 // for it fails for Ariadne's sake.
 func noRoom(t *kernel.Thread) {
 	if d := &t.Node().Files.Disk; !d.Given && !d.Full {
-		t.Node().Refuse(t, fmt.Sprintf("more than %d MiB of files (disk: in the spec)", d.Limit>>20), formatArgs(t.Call.NR, t.Call.Args), false)
+		t.Node().Refuse(t, fmt.Sprintf("more than %d MiB of files (disk: in the spec)", d.Limit>>20),
+			formatArgs(t.Call.NR, t.Call.Args), false)
 	}
 }
 

@@ -218,7 +218,8 @@ func syncsAIO(t *kernel.Thread, of *kernel.OpenFile, c iocb) (file string, ok bo
 func perform(t *kernel.Thread, of *kernel.OpenFile, c iocb) (int64, kernel.Errno) {
 	h, ok := of.File.(*kernel.HostFile)
 	if !ok {
-		t.Node().Refuse(t, "io_submit on an emulated file", fmt.Sprintf("opcode %d on descriptor %d", c.op, c.fd), false)
+		t.Node().Refuse(t, "io_submit on an emulated file", fmt.Sprintf("opcode %d on descriptor %d", c.op, c.fd),
+			false)
 		return 0, unix.EINVAL
 	}
 	writes := c.op == iocbPwrite || c.op == iocbPwritev

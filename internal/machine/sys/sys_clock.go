@@ -140,7 +140,8 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 		}
 		n.SetReal(at)
 	}
-	if rate := modes & (unix.ADJ_OFFSET | unix.ADJ_FREQUENCY | unix.ADJ_TICK); rate != 0 && modes != adjAdjtime|adjSingle|adjReadOnly {
+	if rate := modes & (unix.ADJ_OFFSET | unix.ADJ_FREQUENCY | unix.ADJ_TICK); rate != 0 &&
+		modes != adjAdjtime|adjSingle|adjReadOnly {
 		n.Refuse(t, "adjtimex", fmt.Sprintf("modes %#x: %s", modes, rateKept), true)
 	}
 	if modes&adjAdjtime != 0 {
@@ -186,7 +187,8 @@ const usualTick = 10000
 // mayAdjust finds what is wrong with an adjustment (timekeeping_validate_timex in Linux).
 func mayAdjust(t *kernel.Thread, modes uint32, b []byte) kernel.Errno {
 	able := t.Capable(unix.CAP_SYS_TIME)
-	tick, fraction, freq := int64(le.Uint64(b[timexTick:])), int64(le.Uint64(b[timexFraction:])), int64(le.Uint64(b[timexFreq:]))
+	tick, fraction, freq := int64(le.Uint64(b[timexTick:])), int64(le.Uint64(b[timexFraction:])),
+		int64(le.Uint64(b[timexFreq:]))
 	most := int64(1e6)
 	if modes&adjNano != 0 {
 		most = 1e9

@@ -55,7 +55,8 @@ func getdents(t *kernel.Thread, a Args, encode func(b []byte, d kernel.Dirent, o
 }
 
 // fillDirents stores the next entries in the caller's buffer.
-func fillDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, size int, encode func([]byte, kernel.Dirent, int) []byte) kernel.Result {
+func fillDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, size int,
+	encode func([]byte, kernel.Dirent, int) []byte) kernel.Result {
 	var out []byte
 	pos := s.Pos
 	for pos < len(s.Entries) {
@@ -78,7 +79,8 @@ func fillDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, size int, en
 
 // someDirents stores the next entries up to the first that the memory does not take, which
 // fails when there is none before it.
-func someDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, end int, encode func([]byte, kernel.Dirent, int) []byte, e kernel.Errno) kernel.Result {
+func someDirents(t *kernel.Thread, s *kernel.DirStream, buf uint64, end int,
+	encode func([]byte, kernel.Dirent, int) []byte, e kernel.Errno) kernel.Result {
 	size := 0
 	for s.Pos < end {
 		b := encode(nil, s.Entries[s.Pos], s.Pos+1)

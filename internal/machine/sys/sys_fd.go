@@ -181,7 +181,8 @@ func sysFcntl(t *kernel.Thread, a Args) kernel.Result {
 
 // setOwner implements F_SETOWN: a process, or a process group as a negative number.
 func setOwner(t *kernel.Thread, of *kernel.OpenFile, who int) kernel.Result {
-	if who > 0 && t.Node().Procs[who] == nil && t.Node().Thread(who) == nil || who < 0 && len(t.Node().Group(-who)) == 0 {
+	if who > 0 && t.Node().Procs[who] == nil && t.Node().Thread(who) == nil || who < 0 &&
+		len(t.Node().Group(-who)) == 0 {
 		return kernel.Fail(unix.ESRCH)
 	}
 	of.Owner, of.OwnerThread = who, false

@@ -158,7 +158,8 @@ func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.ENODEV)
 	case off+size < 0:
 		return kernel.Fail(unix.EFBIG)
-	case way == unix.FALLOC_FL_UNSHARE_RANGE, way&^unix.FALLOC_FL_PUNCH_HOLE != 0 && strings.HasPrefix(h.Path, "/memfd:"):
+	case way == unix.FALLOC_FL_UNSHARE_RANGE, way&^unix.FALLOC_FL_PUNCH_HOLE != 0 &&
+		strings.HasPrefix(h.Path, "/memfd:"):
 		return kernel.Fail(unix.EOPNOTSUPP)
 	case (way == 0 || way == unix.FALLOC_FL_ZERO_RANGE) && !keepRoom(t, h, off+size, keep):
 		return kernel.Fail(unix.ENOSPC)

@@ -101,7 +101,8 @@ func TestTimeOfHostFile(t *testing.T) {
 		}
 	}
 	epoch := inode.Epoch / 1e9
-	if st := f.stat(unix.SYS_STAT, "packed", f.data()); st.Mtim.Sec != packed.Unix() || st.Atim.Sec != epoch || st.Ctim.Sec != epoch {
+	if st := f.stat(unix.SYS_STAT, "packed", f.data()); st.Mtim.Sec != packed.Unix() || st.Atim.Sec != epoch ||
+		st.Ctim.Sec != epoch {
 		t.Errorf("a file of whole seconds: %+v", st)
 	}
 	if st := f.stat(unix.SYS_STAT, "built", f.data()); st.Mtim.Sec != epoch {
@@ -127,7 +128,8 @@ func TestStatHidesTheHost(t *testing.T) {
 	f.write("b", "hello")
 	f.write("a", "")
 	st := f.stat(unix.SYS_STAT, "b", f.data())
-	if st.Ino != 11 || st.Dev != inode.DevNode || st.Size != 5 || st.Mtim.Sec != inode.Epoch/1e9 || st.Mode != unix.S_IFREG|0o644 {
+	if st.Ino != 11 || st.Dev != inode.DevNode || st.Size != 5 || st.Mtim.Sec != inode.Epoch/1e9 ||
+		st.Mode != unix.S_IFREG|0o644 {
 		t.Errorf("b: %+v", st)
 	}
 	if st := f.stat(unix.SYS_LSTAT, "a", f.data()); st.Ino != 12 {
@@ -224,7 +226,8 @@ func TestTimes(t *testing.T) {
 	times = le.AppendUint64(times, unix.UTIME_OMIT)
 	f.m.WriteMem(f.data(), times)
 	want(t, "utimensat", f.call(unix.SYS_UTIMENSAT, int(unix.AT_FDCWD), "old", f.data(), 0), 0)
-	if st := f.stat(unix.SYS_STAT, "old", f.data()); st.Atim != (unix.Timespec{Sec: 7, Nsec: 8}) || st.Mtim.Sec != later {
+	if st := f.stat(unix.SYS_STAT, "old", f.data()); st.Atim != (unix.Timespec{Sec: 7, Nsec: 8}) ||
+		st.Mtim.Sec != later {
 		t.Errorf("after utimensat: %+v", st)
 	}
 	want(t, "open", int64(f.open("old", unix.O_CREAT|unix.O_RDWR))*0, 0)
@@ -287,7 +290,8 @@ func TestDirectoryIsSorted(t *testing.T) {
 	st := f.stat(unix.SYS_STAT, "f03", f.data())
 	f.call(unix.SYS_LSEEK, fd, 5, unix.SEEK_SET)
 	n := f.call(unix.SYS_GETDENTS64, fd, f.data(), 32)
-	if d := parseDirents(nil, f.m.Bytes(f.data(), int(n)))[0]; d.Name != "f03" || d.Ino != st.Ino || d.Type != unix.DT_REG {
+	if d := parseDirents(nil, f.m.Bytes(f.data(), int(n)))[0]; d.Name != "f03" || d.Ino != st.Ino ||
+		d.Type != unix.DT_REG {
 		t.Errorf("entry %+v, inode %d", d, st.Ino)
 	}
 }
@@ -386,14 +390,17 @@ func TestMmap(t *testing.T) {
 	}
 	f.call(unix.SYS_MUNMAP, uint64(at), 4096)
 	ev := f.call(unix.SYS_EVENTFD2, 0, 0)
-	want(t, "mmap of an eventfd", f.call(unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, uint64(ev), 0), errno(unix.ENODEV))
-	want(t, "mmap of nothing", f.call(unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, 999, 0), errno(unix.EBADF))
+	want(t, "mmap of an eventfd", f.call(unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, uint64(ev), 0),
+		errno(unix.ENODEV))
+	want(t, "mmap of nothing", f.call(unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_PRIVATE, 999, 0),
+		errno(unix.EBADF))
 	f.call(unix.SYS_CLOSE, uint64(ev))
 }
 
 func TestStatfs(t *testing.T) {
 	f := newFiles(t)
-	for name, magic := range map[string]uint64{f.dir: unix.EXT4_SUPER_MAGIC, "/proc/self/fd": unix.PROC_SUPER_MAGIC, "/proc": unix.PROC_SUPER_MAGIC} {
+	for name, magic := range map[string]uint64{f.dir: unix.EXT4_SUPER_MAGIC, "/proc/self/fd": unix.PROC_SUPER_MAGIC,
+		"/proc": unix.PROC_SUPER_MAGIC} {
 		want(t, "statfs", f.call(unix.SYS_STATFS, name, f.data()), 0)
 		if got := le.Uint64(f.m.Bytes(f.data(), 8)); got != magic {
 			t.Errorf("%s: magic %#x", name, got)
@@ -446,7 +453,8 @@ func TestProcFiles(t *testing.T) {
 			t.Errorf("%s: no %q in\n%s", name, part, got)
 		}
 	}
-	if got := f.read("/proc/self/maps"); strings.Contains(got, "vvar") || strings.Contains(got, fmt.Sprintf("%x", area.Scratch)) {
+	if got := f.read("/proc/self/maps"); strings.Contains(got, "vvar") ||
+		strings.Contains(got, fmt.Sprintf("%x", area.Scratch)) {
 		t.Errorf("maps:\n%s", got)
 	}
 	if a, b := f.read("/proc/sys/kernel/random/uuid"), f.read("/proc/sys/kernel/random/uuid"); a == b || len(a) != 37 {
@@ -454,10 +462,13 @@ func TestProcFiles(t *testing.T) {
 	}
 	st := f.stat(unix.SYS_STAT, "/proc/self/stat", f.data())
 	fd := f.open("/proc/self/stat", unix.O_RDONLY)
-	if again := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Mode != unix.S_IFREG|0o444 || again.Mode != st.Mode || again.Size != 0 {
+	if again := f.stat(unix.SYS_FSTAT, fd, f.data()); st.Mode != unix.S_IFREG|0o444 || again.Mode != st.Mode ||
+		again.Size != 0 {
 		t.Errorf("%+v\n%+v", st, again)
 	}
-	if link, dir := f.stat(unix.SYS_LSTAT, "/proc/self", f.data()), f.stat(unix.SYS_LSTAT, "/proc/self/", f.data()); link.Mode&unix.S_IFMT != unix.S_IFLNK || dir.Mode&unix.S_IFMT != unix.S_IFDIR {
+	if link, dir := f.stat(unix.SYS_LSTAT, "/proc/self", f.data()),
+		f.stat(unix.SYS_LSTAT, "/proc/self/", f.data()); link.Mode&unix.S_IFMT != unix.S_IFLNK ||
+		dir.Mode&unix.S_IFMT != unix.S_IFDIR {
 		t.Errorf("/proc/self: %o, with a slash %o", link.Mode, dir.Mode)
 	}
 	if got := f.readlink("/proc/self"); got != "2" {
@@ -529,7 +540,8 @@ func TestThroughProc(t *testing.T) {
 	want(t, "fchmodat", f.call(unix.SYS_FCHMODAT, int(unix.AT_FDCWD), through, 0o600), 0)
 	want(t, "chown", f.call(unix.SYS_CHOWN, link, 7, 8), 0)
 	want(t, "utimensat", f.call(unix.SYS_UTIMENSAT, int(unix.AT_FDCWD), link, 0, 0), 0)
-	if st := f.stat(unix.SYS_STAT, "a", f.data()); st.Size != 3 || st.Mode != unix.S_IFREG|0o600 || st.Uid != 7 || st.Mtim.Sec != f.d.Node.RealNow()/1e9 {
+	if st := f.stat(unix.SYS_STAT, "a", f.data()); st.Size != 3 || st.Mode != unix.S_IFREG|0o600 || st.Uid != 7 ||
+		st.Mtim.Sec != f.d.Node.RealNow()/1e9 {
 		t.Errorf("%+v", st)
 	}
 	want(t, "chmod of a file of /proc", f.call(unix.SYS_CHMOD, "/proc/self/stat", 0o600), errno(unix.EACCES))
@@ -578,7 +590,8 @@ func TestExecThroughProc(t *testing.T) {
 	}
 	f.write("prog", "")
 	fd := f.open("prog", unix.O_RDONLY)
-	f.th.Call = kernel.Call{NR: unix.SYS_EXECVE, Args: Args{f.m.Text(pathOff, fmt.Sprintf("/proc/self/fd/%d", fd)), 1, 2}}
+	f.th.Call = kernel.Call{NR: unix.SYS_EXECVE,
+		Args: Args{f.m.Text(pathOff, fmt.Sprintf("/proc/self/fd/%d", fd)), 1, 2}}
 	if r := Handle(f.th); r.Op != kernel.OpExec {
 		t.Fatal(r)
 	}
@@ -630,7 +643,8 @@ func TestTmpfileGetsAName(t *testing.T) {
 	if got := f.readlink(fmt.Sprintf("/proc/self/fd/%d", fd)); got != fmt.Sprintf("%s/#%d (deleted)", f.dir, ino) {
 		t.Errorf("inode %d is shown as %s", ino, got)
 	}
-	r := f.call(unix.SYS_LINKAT, int(unix.AT_FDCWD), fmt.Sprintf("/proc/self/fd/%d", fd), int(unix.AT_FDCWD), "named", unix.AT_SYMLINK_FOLLOW)
+	r := f.call(unix.SYS_LINKAT, int(unix.AT_FDCWD), fmt.Sprintf("/proc/self/fd/%d", fd), int(unix.AT_FDCWD), "named",
+		unix.AT_SYMLINK_FOLLOW)
 	want(t, "linkat", r, 0)
 	f.stat(unix.SYS_STAT, "named", f.data())
 }

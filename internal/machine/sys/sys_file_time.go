@@ -44,7 +44,8 @@ func sysUtimensat(t *kernel.Thread, a Args) kernel.Result {
 // setTimes lets Linux check and do the call, then notes the times it set. dirAt
 // and at are the arguments with directory (or -1) and path; no path means the descriptor
 // in the place of the directory.
-func setTimes(t *kernel.Thread, dirAt, at int, follow bool, times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
+func setTimes(t *kernel.Thread, dirAt, at int, follow bool,
+	times func() ([2]unix.Timespec, kernel.Errno)) kernel.Result {
 	dirfd := atCwd
 	if dirAt >= 0 {
 		dirfd = t.Call.Args[dirAt]

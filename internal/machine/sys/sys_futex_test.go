@@ -335,7 +335,8 @@ func TestFutexAgainstReference(t *testing.T) {
 				n := 1 + pick(3)
 				log = append(log, fmt.Sprintf("wake %d on %#x for %d", n, addr, mask))
 				woken = ref.wake(addr, n, mask)
-				got, expected = callFutex(d, ts[0], futexWakeBitset, addr, uint64(n), 0, 0, uint64(mask)), int64(len(woken))
+				got, expected = callFutex(d, ts[0], futexWakeBitset, addr, uint64(n), 0, 0, uint64(mask)),
+					int64(len(woken))
 			case 3:
 				n, move, to := pick(3), pick(3), addrs[pick(3)]
 				if to == addr {
@@ -344,7 +345,8 @@ func TestFutexAgainstReference(t *testing.T) {
 				log = append(log, fmt.Sprintf("requeue %#x to %#x: wake %d, move %d", addr, to, n, move))
 				var moved int
 				woken, moved = ref.requeue(addr, to, n, move)
-				got, expected = callFutex(d, ts[0], futexRequeue, addr, uint64(n), uint64(move), to), int64(len(woken)+moved)
+				got, expected = callFutex(d, ts[0], futexRequeue, addr, uint64(n), uint64(move), to),
+					int64(len(woken)+moved)
 			}
 			if got != expected {
 				t.Fatalf("seed %d: got %d, want %d after %q", seed, got, expected, log)

@@ -25,16 +25,21 @@ func TestSetIDs(t *testing.T) {
 		to   ids
 	}{
 		{"root setuid", unix.SYS_SETUID, []uint64{5}, true, all(0), 0, all(5)},
-		{"setuid to saved", unix.SYS_SETUID, []uint64{30}, false, suid, 0, ids{Real: 10, Effective: 30, Saved: 30, FS: 30}},
+		{"setuid to saved", unix.SYS_SETUID, []uint64{30}, false, suid, 0,
+			ids{Real: 10, Effective: 30, Saved: 30, FS: 30}},
 		{"setuid to effective", unix.SYS_SETUID, []uint64{20}, false, suid, unix.EPERM, suid},
 		{"setuid -1", unix.SYS_SETUID, []uint64{none}, true, all(0), unix.EINVAL, all(0)},
 		{"swap", unix.SYS_SETREUID, []uint64{20, 10}, false, suid, 0, ids{Real: 20, Effective: 10, Saved: 10, FS: 10}},
 		{"real to saved", unix.SYS_SETREUID, []uint64{30, none}, false, suid, unix.EPERM, suid},
-		{"effective to saved", unix.SYS_SETREUID, []uint64{none, 30}, false, suid, 0, ids{Real: 10, Effective: 30, Saved: 30, FS: 30}},
-		{"effective to real", unix.SYS_SETREUID, []uint64{none, 10}, false, suid, 0, ids{Real: 10, Effective: 10, Saved: 30, FS: 10}},
-		{"all", unix.SYS_SETRESUID, []uint64{30, 10, 20}, false, suid, 0, ids{Real: 30, Effective: 10, Saved: 20, FS: 10}},
+		{"effective to saved", unix.SYS_SETREUID, []uint64{none, 30}, false, suid, 0,
+			ids{Real: 10, Effective: 30, Saved: 30, FS: 30}},
+		{"effective to real", unix.SYS_SETREUID, []uint64{none, 10}, false, suid, 0,
+			ids{Real: 10, Effective: 10, Saved: 30, FS: 10}},
+		{"all", unix.SYS_SETRESUID, []uint64{30, 10, 20}, false, suid, 0,
+			ids{Real: 30, Effective: 10, Saved: 20, FS: 10}},
 		{"to another", unix.SYS_SETRESUID, []uint64{none, none, 40}, false, suid, unix.EPERM, suid},
-		{"root to any", unix.SYS_SETRESUID, []uint64{1, 2, 3}, true, all(0), 0, ids{Real: 1, Effective: 2, Saved: 3, FS: 2}},
+		{"root to any", unix.SYS_SETRESUID, []uint64{1, 2, 3}, true, all(0), 0,
+			ids{Real: 1, Effective: 2, Saved: 3, FS: 2}},
 	} {
 		d, a, m := newProcess(t)
 		if !c.root {

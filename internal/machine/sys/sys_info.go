@@ -21,7 +21,8 @@ func sysUname(t *kernel.Thread, a Args) kernel.Result {
 	if t.Proc.Persona&perMask == perLinux32 {
 		machine = "i686"
 	}
-	for i, s := range []string{"Linux", t.Node().HostName(), release, kernel.OSVersion, machine, t.Node().DomainName()} {
+	for i, s := range []string{"Linux", t.Node().HostName(), release, kernel.OSVersion, machine,
+		t.Node().DomainName()} {
 		copy(b[i*field:(i+1)*field-1], s)
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[0], b))
@@ -138,7 +139,8 @@ func setRlimit(t *kernel.Thread, p *kernel.Process, resource int, soft, hard uin
 
 // enforced are the limits that Linux watches over: it hands out descriptor numbers
 // and memory, and writes files.
-var enforced = map[int]bool{unix.RLIMIT_NOFILE: true, unix.RLIMIT_FSIZE: true, unix.RLIMIT_AS: true, unix.RLIMIT_DATA: true}
+var enforced = map[int]bool{unix.RLIMIT_NOFILE: true, unix.RLIMIT_FSIZE: true, unix.RLIMIT_AS: true,
+	unix.RLIMIT_DATA: true}
 
 // limitOther gives Linux the soft limit of a process that does not make the call.
 func limitOther(t *kernel.Thread, p *kernel.Process, resource int, soft uint64) {

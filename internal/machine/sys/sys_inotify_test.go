@@ -95,7 +95,8 @@ func (w *watched) said(whose int, b []byte) (text string) {
 		if _, ok := w.cookies[whose][cookie]; !ok && cookie != 0 {
 			w.cookies[whose][cookie] = len(w.cookies[whose]) + 1
 		}
-		text += fmt.Sprintf("[%d %#x %d %q]", int32(le.Uint32(b)), le.Uint32(b[4:]), w.cookies[whose][cookie], b[unix.SizeofInotifyEvent:size])
+		text += fmt.Sprintf("[%d %#x %d %q]", int32(le.Uint32(b)), le.Uint32(b[4:]), w.cookies[whose][cookie],
+			b[unix.SizeofInotifyEvent:size])
 		b = b[size:]
 	}
 	return text
@@ -133,16 +134,19 @@ func TestInotifyAsLinux(t *testing.T) {
 					if r.IntN(2) == 0 {
 						mask &= r.Uint32()
 					}
-					for _, bit := range []uint32{unix.IN_ONESHOT, unix.IN_ONLYDIR, unix.IN_EXCL_UNLINK, unix.IN_MASK_ADD, unix.IN_MASK_CREATE} {
+					for _, bit := range []uint32{unix.IN_ONESHOT, unix.IN_ONLYDIR, unix.IN_EXCL_UNLINK,
+						unix.IN_MASK_ADD, unix.IN_MASK_CREATE} {
 						if r.IntN(6) == 0 {
 							mask |= bit
 						}
 					}
 					at := any()
-					w.both(func() (int, error) { return unix.InotifyAddWatch(w.real, w.path(at), mask) }, unix.SYS_INOTIFY_ADD_WATCH, w.ours, at, int(mask))
+					w.both(func() (int, error) { return unix.InotifyAddWatch(w.real, w.path(at), mask) },
+						unix.SYS_INOTIFY_ADD_WATCH, w.ours, at, int(mask))
 				case k < 18:
 					wd := 1 + r.IntN(6)
-					w.both(func() (int, error) { return unix.InotifyRmWatch(w.real, uint32(wd)) }, unix.SYS_INOTIFY_RM_WATCH, w.ours, wd)
+					w.both(func() (int, error) { return unix.InotifyRmWatch(w.real, uint32(wd)) },
+						unix.SYS_INOTIFY_RM_WATCH, w.ours, wd)
 				case k < 30:
 					size := r.IntN(40)
 					if r.IntN(3) > 0 {
@@ -150,17 +154,22 @@ func TestInotifyAsLinux(t *testing.T) {
 					}
 					w.events(size)
 				case k < 45:
-					w.create(name, []int{unix.O_RDONLY, unix.O_WRONLY | unix.O_CREAT, unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC, unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL}[r.IntN(4)])
+					w.create(name,
+						[]int{unix.O_RDONLY, unix.O_WRONLY | unix.O_CREAT, unix.O_RDWR | unix.O_CREAT | unix.O_TRUNC,
+							unix.O_WRONLY | unix.O_CREAT | unix.O_EXCL}[r.IntN(4)])
 				case k < 65 && len(w.open) > 0:
 					i := r.IntN(len(w.open))
 					fd, size := w.open[i], r.IntN(3)
 					switch r.IntN(4) {
 					case 0:
-						w.both(func() (int, error) { return unix.Write(fd[1], make([]byte, size)) }, unix.SYS_WRITE, fd[0], w.data(), size)
+						w.both(func() (int, error) { return unix.Write(fd[1], make([]byte, size)) }, unix.SYS_WRITE,
+							fd[0], w.data(), size)
 					case 1:
-						w.both(func() (int, error) { return unix.Read(fd[1], make([]byte, size)) }, unix.SYS_READ, fd[0], w.data(), size)
+						w.both(func() (int, error) { return unix.Read(fd[1], make([]byte, size)) }, unix.SYS_READ,
+							fd[0], w.data(), size)
 					case 2:
-						w.both(func() (int, error) { return 0, unix.Fchmod(fd[1], 0o600) }, unix.SYS_FCHMOD, fd[0], 0o600)
+						w.both(func() (int, error) { return 0, unix.Fchmod(fd[1], 0o600) }, unix.SYS_FCHMOD, fd[0],
+							0o600)
 					default:
 						w.both(func() (int, error) { return 0, unix.Close(fd[1]) }, unix.SYS_CLOSE, fd[0])
 						w.open = append(w.open[:i], w.open[i+1:]...)
@@ -168,18 +177,22 @@ func TestInotifyAsLinux(t *testing.T) {
 				case k < 72:
 					w.both(func() (int, error) { return 0, unix.Unlink(w.path(name)) }, unix.SYS_UNLINK, name)
 				case k < 80:
-					w.both(func() (int, error) { return 0, unix.Rename(w.path(name), w.path(other)) }, unix.SYS_RENAME, name, other)
+					w.both(func() (int, error) { return 0, unix.Rename(w.path(name), w.path(other)) }, unix.SYS_RENAME,
+						name, other)
 				case k < 84:
-					w.both(func() (int, error) { return 0, unix.Link(w.path(name), w.path(other)) }, unix.SYS_LINK, name, other)
+					w.both(func() (int, error) { return 0, unix.Link(w.path(name), w.path(other)) }, unix.SYS_LINK,
+						name, other)
 				case k < 88:
-					w.both(func() (int, error) { return 0, unix.Chmod(w.path(name), 0o640) }, unix.SYS_CHMOD, name, 0o640)
+					w.both(func() (int, error) { return 0, unix.Chmod(w.path(name), 0o640) }, unix.SYS_CHMOD, name,
+						0o640)
 				case k < 91:
 					w.both(func() (int, error) { return 0, unix.Truncate(w.path(name), 1) }, unix.SYS_TRUNCATE, name, 1)
 				case k < 94:
 					w.mkdir(dirs[r.IntN(len(dirs))])
 				case k < 97:
 					from, to := dirs[r.IntN(len(dirs))], dirs[r.IntN(len(dirs))]
-					w.both(func() (int, error) { return 0, unix.Rename(w.path(from), w.path(to)) }, unix.SYS_RENAME, from, to)
+					w.both(func() (int, error) { return 0, unix.Rename(w.path(from), w.path(to)) }, unix.SYS_RENAME,
+						from, to)
 				default:
 					name := dirs[r.IntN(len(dirs))]
 					w.both(func() (int, error) { return 0, unix.Rmdir(w.path(name)) }, unix.SYS_RMDIR, name)

@@ -77,7 +77,8 @@ func fcntlLock(t *kernel.Thread, of *kernel.OpenFile, a Args) kernel.Result {
 const flockSize = 32
 
 // recordLock decodes a struct flock.
-func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x filelock.Record, typ int16, e kernel.Errno) {
+func recordLock(t *kernel.Thread, of *kernel.OpenFile, fd int, b []byte) (x filelock.Record, typ int16,
+	e kernel.Errno) {
 	typ, whence := int16(le.Uint16(b)), int16(le.Uint16(b[2:]))
 	start, length := int64(le.Uint64(b[8:])), int64(le.Uint64(b[16:]))
 	if typ != unix.F_RDLCK && typ != unix.F_WRLCK && typ != unix.F_UNLCK {

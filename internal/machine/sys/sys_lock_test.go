@@ -56,7 +56,8 @@ func TestPOSIXLocks(t *testing.T) {
 	r, ok = lock(b, fb, unix.F_GETLK, unix.F_RDLCK, unix.SEEK_SET, 0, 0)
 	expect("who", r, ok, 0)
 	got := mb.Peek(setAt, flockSize)
-	if le.Uint16(got) != unix.F_WRLCK || le.Uint64(got[8:]) != 2 || le.Uint64(got[16:]) != 4 || int(le.Uint32(got[24:])) != a.Proc.PID {
+	if le.Uint16(got) != unix.F_WRLCK || le.Uint64(got[8:]) != 2 || le.Uint64(got[16:]) != 4 ||
+		int(le.Uint32(got[24:])) != a.Proc.PID {
 		t.Errorf("F_GETLK: %v", got)
 	}
 	r, ok = lock(b, fb, unix.F_SETLK, 77, unix.SEEK_SET, 0, 0)
@@ -88,7 +89,8 @@ func TestOFDLocks(t *testing.T) {
 	f, g := m.Open(a, real, unix.O_RDWR), m.Open(a, real, unix.O_RDONLY)
 	put := func(typ int) uint64 { return putFlock(a, typ, unix.SEEK_SET, 0, 0) }
 	want(t, "lock", d.Must(a, unix.SYS_FCNTL, f, unix.F_OFD_SETLK, put(unix.F_WRLCK)), 0)
-	want(t, "same process, other file", d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, put(unix.F_RDLCK)), errno(unix.EAGAIN))
+	want(t, "same process, other file", d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, put(unix.F_RDLCK)),
+		errno(unix.EAGAIN))
 	want(t, "wrong mode", d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, put(unix.F_WRLCK)), errno(unix.EBADF))
 	want(t, "POSIX beside it", d.Must(a, unix.SYS_FCNTL, g, unix.F_SETLK, put(unix.F_RDLCK)), errno(unix.EAGAIN))
 	h := uint64(d.Must(a, unix.SYS_DUP, f))
@@ -110,7 +112,9 @@ func TestLockOfEmulatedFile(t *testing.T) {
 	}
 	want(t, "lock", d.Must(a, unix.SYS_FCNTL, f, unix.F_OFD_SETLK, putFlock(a, unix.F_WRLCK, unix.SEEK_SET, 0, 0)), 0)
 	g := uint64(d.Must(a, unix.SYS_EVENTFD2, 0, 0))
-	want(t, "the same inode", d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, putFlock(a, unix.F_WRLCK, unix.SEEK_SET, 0, 0)), errno(unix.EAGAIN))
+	want(t, "the same inode",
+		d.Must(a, unix.SYS_FCNTL, g, unix.F_OFD_SETLK, putFlock(a, unix.F_WRLCK, unix.SEEK_SET, 0, 0)),
+		errno(unix.EAGAIN))
 }
 
 func TestFlockCall(t *testing.T) {

@@ -28,8 +28,10 @@ const (
 )
 
 // StopsAdvice lists the advice at which madvise stops.
-var StopsAdvice = []uint32{unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENTIAL, unix.MADV_DONTFORK, unix.MADV_DOFORK,
-	unix.MADV_DONTDUMP, unix.MADV_DODUMP, unix.MADV_WIPEONFORK, unix.MADV_KEEPONFORK, unix.MADV_MERGEABLE, unix.MADV_UNMERGEABLE}
+var StopsAdvice = []uint32{unix.MADV_NORMAL, unix.MADV_RANDOM, unix.MADV_SEQUENTIAL, unix.MADV_DONTFORK,
+	unix.MADV_DOFORK,
+	unix.MADV_DONTDUMP, unix.MADV_DODUMP, unix.MADV_WIPEONFORK, unix.MADV_KEEPONFORK, unix.MADV_MERGEABLE,
+	unix.MADV_UNMERGEABLE}
 
 func sysMadvise(t *kernel.Thread, a Args) kernel.Result {
 	if hitsArea(a[0], a[1]) {

@@ -28,7 +28,8 @@ func sysMemfdCreate(t *kernel.Thread, a Args) kernel.Result {
 	if err := unix.Fstat(host, &st); err != nil {
 		return kernel.Fail(errnoOf(err))
 	}
-	h := &kernel.HostFile{Path: "/memfd:" + name + " (deleted)", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode, Entry: &kernel.Entry{}}
+	h := &kernel.HostFile{Path: "/memfd:" + name + " (deleted)", Dev: st.Dev, Ino: st.Ino, Mode: st.Mode,
+		Entry: &kernel.Entry{}}
 	t.FDs().Set(int(fd), &kernel.OpenFile{File: h, Flags: unix.O_RDWR | largeFile}, a[1]&unix.MFD_CLOEXEC != 0)
 	return kernel.Ret(fd)
 }

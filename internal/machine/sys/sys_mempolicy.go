@@ -33,7 +33,8 @@ const (
 // readPolicy reads and judges a mode and a set of nodes.
 func readPolicy(t *kernel.Thread, mode, mask, maxnode uint64) (p kernel.MemoryPolicy, e kernel.Errno) {
 	flags, kind := mode&mpolFlags, uint32(mode)&^mpolFlags
-	if kind >= mpolKinds || flags&mpolStatic != 0 && flags&mpolRelative != 0 || flags&mpolBalance != 0 && kind != mpolBind {
+	if kind >= mpolKinds || flags&mpolStatic != 0 && flags&mpolRelative != 0 || flags&mpolBalance != 0 &&
+		kind != mpolBind {
 		return p, unix.EINVAL
 	}
 	nodes, e := readNodes(t, mask, maxnode)

@@ -31,7 +31,8 @@ func sysMqOpen(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	of := &kernel.OpenFile{File: d, Flags: flags &^ (unix.O_CREAT | unix.O_EXCL | unix.O_NOCTTY | unix.O_TRUNC | unix.O_CLOEXEC)}
+	of := &kernel.OpenFile{File: d,
+		Flags: flags &^ (unix.O_CREAT | unix.O_EXCL | unix.O_NOCTTY | unix.O_TRUNC | unix.O_CLOEXEC)}
 	fd, e := t.InstallFD(of, true)
 	if e != 0 {
 		d.Release(t.Node())
@@ -181,7 +182,8 @@ func sysMqNotify(t *kernel.Thread, a Args) kernel.Result {
 		if e != 0 {
 			return kernel.Fail(e)
 		}
-		how = mqueue.Notify{Value: le.Uint64(b), Signo: int(int32(le.Uint32(b[8:]))), Kind: int(int32(le.Uint32(b[12:])))}
+		how = mqueue.Notify{Value: le.Uint64(b), Signo: int(int32(le.Uint32(b[8:]))),
+			Kind: int(int32(le.Uint32(b[12:])))}
 		switch how.Kind {
 		case mqueue.SigevNone:
 		case mqueue.SigevSignal:

@@ -16,15 +16,19 @@ import (
 )
 
 func sysOpen(t *kernel.Thread, a Args) kernel.Result {
-	return openNamed(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: uint64(uint32(a[1])), Mode: a[2]}})
+	return openNamed(t,
+		openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: uint64(uint32(a[1])), Mode: a[2]}})
 }
 
 func sysCreat(t *kernel.Thread, a Args) kernel.Result {
-	return openNamed(t, openRequest{dirfd: atCwd, path: a[0], how: unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, Mode: a[1]}})
+	return openNamed(t,
+		openRequest{dirfd: atCwd, path: a[0],
+			how: unix.OpenHow{Flags: unix.O_CREAT | unix.O_WRONLY | unix.O_TRUNC, Mode: a[1]}})
 }
 
 func sysOpenat(t *kernel.Thread, a Args) kernel.Result {
-	return openNamed(t, openRequest{dirfd: a[0], path: a[1], how: unix.OpenHow{Flags: uint64(uint32(a[2])), Mode: a[3]}})
+	return openNamed(t,
+		openRequest{dirfd: a[0], path: a[1], how: unix.OpenHow{Flags: uint64(uint32(a[2])), Mode: a[3]}})
 }
 
 func sysOpenat2(t *kernel.Thread, a Args) kernel.Result {
@@ -229,9 +233,11 @@ func openSpecial(t *kernel.Thread, r *openRequest, fd int64, st *unix.Stat_t) (r
 	}
 	switch st.Mode & unix.S_IFMT {
 	case unix.S_IFCHR: // /dev/null, zero and full are Linux's own
-		if minor := unix.Minor(st.Rdev); unix.Major(st.Rdev) == memDevices && (minor == devRandom || minor == devUrandom) {
+		if minor := unix.Minor(st.Rdev); unix.Major(st.Rdev) == memDevices &&
+			(minor == devRandom || minor == devUrandom) {
 			t.M.Syscall(unix.SYS_CLOSE, uint64(fd))
-			n, e := t.NewFD(&random.File{Minor: int(minor)}, statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
+			n, e := t.NewFD(&random.File{Minor: int(minor)},
+				statusFlags(int(r.how.Flags))|int(r.how.Flags)&unix.O_CLOEXEC)
 			return kernel.RetOr(n, e), true
 		}
 	}
@@ -254,7 +260,8 @@ func copyLink(t *kernel.Thread, r *openRequest) bool {
 	defer from.Close()
 	var host, own unix.Stat_t
 	files := &t.Node().Files
-	if unix.Fstat(int(from.Fd()), &host) != nil || host.Mode&unix.S_IFMT != unix.S_IFREG || !files.Disk.Fits(host.Size) || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
+	if unix.Fstat(int(from.Fd()), &host) != nil || host.Mode&unix.S_IFMT != unix.S_IFREG ||
+		!files.Disk.Fits(host.Size) || t.M.Syscall(unix.SYS_UNLINKAT, r.dirfd, r.path, 0) != 0 {
 		return false
 	}
 	fd := t.M.Syscall(unix.SYS_OPENAT, r.dirfd, r.path, unix.O_CREAT|unix.O_EXCL|unix.O_WRONLY, 0o600)
@@ -267,7 +274,8 @@ func copyLink(t *kernel.Thread, r *openRequest) bool {
 		return false
 	}
 	defer to.Close()
-	if _, err := io.Copy(to, from); err != nil || unix.Fchmod(int(to.Fd()), host.Mode&0o777) != nil || unix.Fstat(int(to.Fd()), &own) != nil {
+	if _, err := io.Copy(to, from); err != nil || unix.Fchmod(int(to.Fd()), host.Mode&0o777) != nil ||
+		unix.Fstat(int(to.Fd()), &own) != nil {
 		return false
 	}
 	files.Dirty[keyOf(&own)] = true

@@ -94,7 +94,8 @@ func readSelectTimeout(t *kernel.Thread, addr uint64) (ariadne.Time, kernel.Errn
 // storeRemaining writes what is left of the timeout back, as ppoll, select and
 // pselect6 do however they end.
 func storeRemaining(t *kernel.Thread, r kernel.Result, addr uint64, layout func([]byte, ariadne.Time) []byte) {
-	if addr == 0 || t.Proc.Persona&stickyTimeouts != 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock && !interrupted(t) {
+	if addr == 0 || t.Proc.Persona&stickyTimeouts != 0 || !t.Wait.HasDeadline || r.Op == kernel.OpBlock &&
+		!interrupted(t) {
 		return
 	}
 	// Linux ignores a fault here too.

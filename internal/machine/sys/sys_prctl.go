@@ -179,7 +179,8 @@ func speculationPrctl(a Args) kernel.Result {
 func memoryPrctl(t *kernel.Thread, a Args) kernel.Result {
 	const mapSize = 104 // struct prctl_mm_map
 	switch {
-	case a[4] != 0 || a[3] != 0 && a[1] != unix.PR_SET_MM_AUXV && a[1] != unix.PR_SET_MM_MAP && a[1] != unix.PR_SET_MM_MAP_SIZE:
+	case a[4] != 0 || a[3] != 0 && a[1] != unix.PR_SET_MM_AUXV && a[1] != unix.PR_SET_MM_MAP &&
+		a[1] != unix.PR_SET_MM_MAP_SIZE:
 		return kernel.Fail(unix.EINVAL)
 	case a[1] == unix.PR_SET_MM_MAP_SIZE:
 		return kernel.RetOr(0, writeU32(t, a[2], mapSize))

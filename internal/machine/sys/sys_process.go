@@ -30,7 +30,8 @@ func sysVfork(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysClone(t *kernel.Thread, a Args) kernel.Result {
-	return cloneAs(t, kernel.CloneArgs{Flags: a[0] & 0xffffffff, Stack: a[1], ParentTID: a[2], ChildTID: a[3], TLS: a[4]})
+	return cloneAs(t,
+		kernel.CloneArgs{Flags: a[0] & 0xffffffff, Stack: a[1], ParentTID: a[2], ChildTID: a[3], TLS: a[4]})
 }
 
 // sysClone3 takes struct clone_args (clone(2)) of any size that Linux has known.
@@ -62,7 +63,8 @@ func sysClone3(t *kernel.Thread, a Args) kernel.Result {
 		flags&(unix.CLONE_THREAD|unix.CLONE_PARENT) != 0 && exitSignal != 0:
 		return kernel.Fail(unix.EINVAL)
 	}
-	c := kernel.CloneArgs{Flags: flags | exitSignal, Stack: stack + size, ParentTID: word(3), ChildTID: word(2), TLS: word(7)}
+	c := kernel.CloneArgs{Flags: flags | exitSignal, Stack: stack + size, ParentTID: word(3), ChildTID: word(2),
+		TLS: word(7)}
 	if flags&unix.CLONE_PIDFD != 0 {
 		c.ParentTID = pidfd
 	}
@@ -101,8 +103,10 @@ func namespacesOf(flags uint64) string {
 		flag uint64
 		kind string
 	}{
-		{unix.CLONE_NEWUSER, "user"}, {unix.CLONE_NEWPID, "pid"}, {unix.CLONE_NEWNS, "mount"}, {unix.CLONE_NEWNET, "network"},
-		{unix.CLONE_NEWIPC, "ipc"}, {unix.CLONE_NEWUTS, "uts"}, {unix.CLONE_NEWCGROUP, "cgroup"}, {unix.CLONE_NEWTIME, "time"},
+		{unix.CLONE_NEWUSER, "user"}, {unix.CLONE_NEWPID, "pid"}, {unix.CLONE_NEWNS, "mount"},
+		{unix.CLONE_NEWNET, "network"},
+		{unix.CLONE_NEWIPC, "ipc"}, {unix.CLONE_NEWUTS, "uts"}, {unix.CLONE_NEWCGROUP, "cgroup"},
+		{unix.CLONE_NEWTIME, "time"},
 	} {
 		if flags&ns.flag != 0 {
 			kinds = append(kinds, ns.kind)

@@ -53,7 +53,8 @@ func TestZombieStaysUntilReaped(t *testing.T) {
 	for range 2 {
 		want(t, "waitid", d.Must(a, unix.SYS_WAITID, unix.P_PID, uint64(b.TID), bufAt, unix.WEXITED|unix.WNOWAIT, 0), 0)
 		i := signal.DecodeInfo(m.Peek(bufAt, signal.InfoSize))
-		if i.Signo != int(unix.SIGCHLD) || i.Code != signal.CLDDumped || i.PID != b.TID || i.Status != int(unix.SIGSEGV) {
+		if i.Signo != int(unix.SIGCHLD) || i.Code != signal.CLDDumped || i.PID != b.TID ||
+			i.Status != int(unix.SIGSEGV) {
 			t.Fatalf("info %+v", i)
 		}
 	}
@@ -210,13 +211,15 @@ func TestClone(t *testing.T) {
 	}
 	flags := uint64(threadFlags | unix.CLONE_SETTLS | unix.CLONE_PARENT_SETTID)
 	r := result(flags, 1, 2, 3, 4)
-	if r.Op != kernel.OpClone || r.Clone != (kernel.CloneArgs{Flags: flags, Stack: 1, ParentTID: 2, ChildTID: 3, TLS: 4}) {
+	if r.Op != kernel.OpClone ||
+		r.Clone != (kernel.CloneArgs{Flags: flags, Stack: 1, ParentTID: 2, ChildTID: 3, TLS: 4}) {
 		t.Errorf("clone: %+v", r)
 	}
 	want(t, "thread without memory", result(unix.CLONE_THREAD|unix.CLONE_SIGHAND).Value, errno(unix.EINVAL))
 	want(t, "namespace", result(unix.CLONE_NEWUSER|unix.CLONE_NEWPID).Value, errno(unix.EPERM))
 	want(t, "namespace", d.Must(a, unix.SYS_UNSHARE, unix.CLONE_NEWPID), errno(unix.EPERM))
-	for i, was := range []ariadne.Refusal{{Name: "clone of namespaces", Detail: "user, pid"}, {Name: "unshare of namespaces", Detail: "pid"}} {
+	for i, was := range []ariadne.Refusal{{Name: "clone of namespaces", Detail: "user, pid"},
+		{Name: "unshare of namespaces", Detail: "pid"}} {
 		if r := d.Node.Refusals[i]; r.Name != was.Name || r.Detail != was.Detail || !r.Harmless {
 			t.Errorf("refusal %d: %+v, want %+v", i, r, was)
 		}
@@ -235,7 +238,8 @@ func TestClone(t *testing.T) {
 		return r
 	}
 	r = clone3()
-	if r.Op != kernel.OpClone || r.Clone != (kernel.CloneArgs{Flags: flags, Stack: 0x1500, ParentTID: 2, ChildTID: 3, TLS: 4}) {
+	if r.Op != kernel.OpClone ||
+		r.Clone != (kernel.CloneArgs{Flags: flags, Stack: 0x1500, ParentTID: 2, ChildTID: 3, TLS: 4}) {
 		t.Errorf("clone3: %+v", r)
 	}
 	words = append(words, 1)
@@ -271,7 +275,8 @@ func TestForkInherits(t *testing.T) {
 	d.Node.Kill(p, info(unix.SIGUSR1))
 	b, _ := child(d, a)
 	q := b.Proc
-	if b.Cred.UID.Effective != 1000 || b.Cred.GID.Saved != 100 || b.Name != "a" || b.Nice != 3 || q.PGID != p.PGID || q.SID != p.SID || q.MM == p.MM {
+	if b.Cred.UID.Effective != 1000 || b.Cred.GID.Saved != 100 || b.Name != "a" || b.Nice != 3 || q.PGID != p.PGID ||
+		q.SID != p.SID || q.MM == p.MM {
 		t.Errorf("child %+v of %+v", q, p)
 	}
 	if soft, _ := q.Rlimit(unix.RLIMIT_NOFILE); soft != 10 {
@@ -320,7 +325,8 @@ func TestExec(t *testing.T) {
 	if a.TID != pid || p.MM == mm || len(p.Threads) != 1 || leader.State != kernel.Dead || a.Name != "a-very-long-pro" {
 		t.Errorf("process %+v, thread %+v", p, a)
 	}
-	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || itimer.Posix(p, 0) != nil || a.ClearTID != 0 || a.RobustList != 0 {
+	if p.Actions[10].Handler != signal.Dfl || p.Actions[12].Handler != signal.Ign || itimer.Posix(p, 0) != nil ||
+		a.ClearTID != 0 || a.RobustList != 0 {
 		t.Error("dispositions, timers or addresses are left")
 	}
 	want(t, "memory is not touched", getWord(m, word1), 1)

@@ -28,7 +28,8 @@ func schedOf(t *kernel.Thread, tid uint64) (*kernel.Thread, kernel.Errno) {
 func mayNice(t, x *kernel.Thread) bool {
 	c, him := &t.Cred, &x.Cred
 	me := c.UID.Effective
-	return (me == him.UID.Real || me == him.UID.Effective) && him.Permitted&^c.Permitted == 0 || t.Capable(unix.CAP_SYS_NICE)
+	return (me == him.UID.Real || me == him.UID.Effective) && him.Permitted&^c.Permitted == 0 ||
+		t.Capable(unix.CAP_SYS_NICE)
 }
 
 // The flag that sched_setscheduler takes with the policy.
@@ -52,7 +53,8 @@ func setSched(t, x *kernel.Thread, policy, priority int, reset bool) kernel.Errn
 	switch {
 	case !knownPolicy(policy), realTime(policy) != (priority > 0), priority < 0 || priority > 99:
 		return unix.EINVAL
-	case !mayNice(t, x), !t.Capable(unix.CAP_SYS_NICE) && (realTime(policy) || x.Sched.ResetOnFork && !reset || leavesIdle):
+	case !mayNice(t, x), !t.Capable(unix.CAP_SYS_NICE) &&
+		(realTime(policy) || x.Sched.ResetOnFork && !reset || leavesIdle):
 		return unix.EPERM
 	}
 	x.Sched.Policy, x.Sched.Priority, x.Sched.ResetOnFork = policy, priority, reset
@@ -356,7 +358,8 @@ func sysIoprioSet(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EPERM)
 	}
 	for _, x := range threads {
-		if me := t.Cred.UID; x.Cred.UID.Real != me.Effective && x.Cred.UID.Real != me.Real && !t.Capable(unix.CAP_SYS_NICE) {
+		if me := t.Cred.UID; x.Cred.UID.Real != me.Effective && x.Cred.UID.Real != me.Real &&
+			!t.Capable(unix.CAP_SYS_NICE) {
 			return kernel.Fail(unix.EPERM)
 		}
 		x.Sched.IOPrio = int(a[2])

@@ -103,7 +103,8 @@ func setFilter(t *kernel.Thread, flags uint32, arg uint64) kernel.Result {
 			}
 		}
 	}
-	t.Seccomp = seccomp.State{Mode: seccomp.ByFilter, Newest: &seccomp.Filter{Program: program, Older: t.Seccomp.Newest}}
+	t.Seccomp = seccomp.State{Mode: seccomp.ByFilter,
+		Newest: &seccomp.Filter{Program: program, Older: t.Seccomp.Newest}}
 	if flags&unix.SECCOMP_FILTER_FLAG_TSYNC != 0 {
 		for _, o := range t.Proc.Threads {
 			o.Seccomp, o.NoNewPrivs = t.Seccomp, o.NoNewPrivs || t.NoNewPrivs
@@ -155,7 +156,8 @@ func AllowedStrictly(nr int) bool {
 // BySeccomp is the SIGSYS of a call that a filter trapped.
 func BySeccomp(nr int, arch uint32, ip uint64, data int) signal.Info {
 	const sysSeccomp = 1
-	return signal.Info{Signo: int(unix.SIGSYS), Code: sysSeccomp, Errno: data, Addr: ip, Value: uint64(uint32(nr)) | uint64(arch)<<32}
+	return signal.Info{Signo: int(unix.SIGSYS), Code: sysSeccomp, Errno: data, Addr: ip,
+		Value: uint64(uint32(nr)) | uint64(arch)<<32}
 }
 
 // stopAll has Linux stop all calls of the process, those of threads without a filter too: copies of
@@ -175,7 +177,8 @@ func stopAll(t *kernel.Thread) {
 	}
 	program := []bpf.Instruction{bpf.LoadAbsolute{Off: 0, Size: 4}}
 	for _, nr := range trapped {
-		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: nr, SkipTrue: 1}, bpf.RetConstant{Val: seccomp.Trap})
+		program = append(program, bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: nr, SkipTrue: 1},
+			bpf.RetConstant{Val: seccomp.Trap})
 	}
 	raw, err := bpf.Assemble(append(program, bpf.RetConstant{Val: seccomp.Trace}))
 	if err != nil {

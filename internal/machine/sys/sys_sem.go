@@ -225,7 +225,8 @@ func semInfoOf(n *kernel.Node, used bool) []byte {
 	}
 	const total, undo = 1024000000, 500 // SEMMNS and SEMOPM, whatever is set
 	var b []byte
-	for _, v := range []int{total, most.Sets, most.Total, total, most.PerSet, most.Ops, undo, size, ipc.SemMaxValue, adjust} {
+	for _, v := range []int{total, most.Sets, most.Total, total, most.PerSet, most.Ops, undo, size, ipc.SemMaxValue,
+		adjust} {
 		b = le.AppendUint32(b, uint32(v))
 	}
 	return b

@@ -39,10 +39,12 @@ func TestSemop(t *testing.T) {
 	value := func(i uint64) int64 { return d.Must(a, unix.SYS_SEMCTL, id, i, semGetVal) }
 	want(t, "take", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -1, 0})...), 0)
 	want(t, "not now", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, -1, ipc.NoWait})...), errno(unix.EAGAIN))
-	want(t, "all or nothing", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{1, 5, 0}, [3]int{0, -1, ipc.NoWait})...), errno(unix.EAGAIN))
+	want(t, "all or nothing", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{1, 5, 0}, [3]int{0, -1, ipc.NoWait})...),
+		errno(unix.EAGAIN))
 	want(t, "nothing", value(1), 0)
 	want(t, "no such semaphore", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{2, 1, 0})...), errno(unix.EFBIG))
-	want(t, "too much", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, 32767, 0}, [3]int{0, 1, 0})...), errno(unix.ERANGE))
+	want(t, "too much", d.Must(a, unix.SYS_SEMOP, semops(a, id, [3]int{0, 32767, 0}, [3]int{0, 1, 0})...),
+		errno(unix.ERANGE))
 	want(t, "no set", d.Must(a, unix.SYS_SEMOP, semops(a, 77, [3]int{0, 1, 0})...), errno(unix.EINVAL))
 	want(t, "no operations", d.Must(a, unix.SYS_SEMOP, id, setAt, 0), errno(unix.EINVAL))
 	want(t, "too many", d.Must(a, unix.SYS_SEMOP, id, setAt, 501), errno(unix.E2BIG))

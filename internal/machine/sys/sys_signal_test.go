@@ -45,10 +45,13 @@ func sigactions(m *kerneltest.Tracee) {
 func TestSigaction(t *testing.T) {
 	d, a, m := newProcess(t)
 	sigactions(m)
-	m.Poke(bufAt, le.AppendUint64(le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, handlerAt), signal.SARestart), 0x77), 0xffff))
+	m.Poke(bufAt,
+		le.AppendUint64(le.AppendUint64(le.AppendUint64(le.AppendUint64(nil, handlerAt), signal.SARestart), 0x77),
+			0xffff))
 	want(t, "sigaction", d.Must(a, unix.SYS_RT_SIGACTION, uint64(unix.SIGUSR1), bufAt, 0, 8), 0)
 	got := a.Proc.Actions[unix.SIGUSR1]
-	if got != (signal.Action{Handler: handlerAt, Flags: signal.SARestart, Restorer: 0x77, Mask: 0xffff &^ signal.SetOf(9)}) {
+	if got != (signal.Action{Handler: handlerAt, Flags: signal.SARestart, Restorer: 0x77,
+		Mask: 0xffff &^ signal.SetOf(9)}) {
 		t.Errorf("disposition %+v", got)
 	}
 	want(t, "refused by Linux", d.Must(a, unix.SYS_RT_SIGACTION, 65, bufAt, 0, 8), errno(unix.EINVAL))

@@ -152,7 +152,8 @@ func newNetlinkSocket(t *kernel.Thread, typ, proto int) (socket.Socket, kernel.E
 		return nil, unix.ESOCKTNOSUPPORT
 	}
 	if proto != unix.NETLINK_ROUTE && proto != unix.NETLINK_SOCK_DIAG {
-		return refuseSocket(t, fmt.Sprintf("netlink socket of protocol %d", proto), unix.EPROTONOSUPPORT, absentNetlink[proto])
+		return refuseSocket(t, fmt.Sprintf("netlink socket of protocol %d", proto), unix.EPROTONOSUPPORT,
+			absentNetlink[proto])
 	}
 	return netlink.New(t.Node(), typ, proto), 0
 }

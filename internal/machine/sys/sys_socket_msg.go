@@ -310,7 +310,8 @@ func receive(t *kernel.Thread, fd uint64, v []iovec, flags int) (socket.InMsg, k
 	total := iovLen(v)
 	all := isStream(s) && flags&unix.MSG_WAITALL != 0 && flags&unix.MSG_PEEK == 0
 	for {
-		m := socket.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done), Sender: t.Wait.Sender}
+		m := socket.InMsg{Max: total - int(t.Wait.Done), Flags: flags, NoWait: nonblock, Got: int(t.Wait.Done),
+			Sender: t.Wait.Sender}
 		if isStream(s) && !nonblock && !t.Wait.TimedOut && !t.Wait.Interrupted {
 			m.Least = min(total, leastBytes(s, flags))
 		}

@@ -165,7 +165,8 @@ func (d *duel) operate() {
 		}
 	case 9:
 		v, err := unix.GetsockoptInt(d.real[i], unix.SOL_SOCKET, unix.SO_ERROR)
-		d.same(fmt.Sprintf("SO_ERROR(%d)", i), int64(d.option(d.ours[i], unix.SOL_SOCKET, unix.SO_ERROR)), result(v, err))
+		d.same(fmt.Sprintf("SO_ERROR(%d)", i), int64(d.option(d.ours[i], unix.SOL_SOCKET, unix.SO_ERROR)),
+			result(v, err))
 	case 10:
 		v, err := unix.IoctlGetInt(d.real[i], unix.SIOCINQ)
 		ours := d.value(unix.SYS_IOCTL, d.ours[i], unix.SIOCINQ, valueAt)
@@ -176,7 +177,8 @@ func (d *duel) operate() {
 	case 11:
 		_, err := unix.Getpeername(d.real[i])
 		d.m.Poke(sizeAt, intBytes(128))
-		d.same(fmt.Sprintf("getpeername(%d)", i), d.value(unix.SYS_GETPEERNAME, d.ours[i], addrAt, sizeAt), result(0, err))
+		d.same(fmt.Sprintf("getpeername(%d)", i), d.value(unix.SYS_GETPEERNAME, d.ours[i], addrAt, sizeAt),
+			result(0, err))
 	case 12:
 		if d.inet {
 			d.must(unix.SetsockoptLinger(d.real[i], unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}))
@@ -229,7 +231,8 @@ func (d *duel) linux(nr uintptr, fd int, b []byte, n, flags int) int64 {
 }
 
 func (d *duel) receive(i int) {
-	flags := unix.MSG_DONTWAIT | []int{0, 0, unix.MSG_PEEK, unix.MSG_TRUNC, unix.MSG_WAITALL, unix.MSG_PEEK | unix.MSG_TRUNC}[d.r.IntN(6)]
+	flags := unix.MSG_DONTWAIT | []int{0, 0, unix.MSG_PEEK, unix.MSG_TRUNC, unix.MSG_WAITALL,
+		unix.MSG_PEEK | unix.MSG_TRUNC}[d.r.IntN(6)]
 	b := make([]byte, 300)
 	max := d.r.IntN(len(b))
 	for j := range b {
@@ -337,7 +340,8 @@ func (d *binding) operate() {
 	d.Helper()
 	if len(d.real) > 0 && d.r.IntN(3) == 0 {
 		i := d.r.IntN(len(d.real))
-		d.same(fmt.Sprintf("listen(%d)", i), d.d.Must(d.t, unix.SYS_LISTEN, d.ours[i], 1), result(0, unix.Listen(d.real[i], 1)))
+		d.same(fmt.Sprintf("listen(%d)", i), d.d.Must(d.t, unix.SYS_LISTEN, d.ours[i], 1),
+			result(0, unix.Listen(d.real[i], 1)))
 		return
 	}
 	d.bindOne()

@@ -46,8 +46,10 @@ var readOnly = map[option]bool{
 	{unix.SOL_SOCKET, unix.SO_ACCEPTCONN}: true, {unix.SOL_SOCKET, unix.SO_PEERCRED}: true,
 	{unix.SOL_SOCKET, unix.SO_PEERGROUPS}: true, {unix.SOL_SOCKET, unix.SO_SNDLOWAT}: true,
 	{unix.SOL_SOCKET, unix.SO_COOKIE}: true, {unix.IPPROTO_TCP, unix.TCP_INFO}: true,
-	{unix.SOL_SOCKET, unix.SO_PEERNAME}: true, {unix.SOL_SOCKET, unix.SO_MEMINFO}: true, {unix.SOL_SOCKET, unix.SO_NETNS_COOKIE}: true,
-	{unix.IPPROTO_IP, unix.IP_MTU}: true, {unix.IPPROTO_IP, unix.IP_PKTOPTIONS}: true, {unix.IPPROTO_IP, unix.IP_NODEFRAG}: true,
+	{unix.SOL_SOCKET, unix.SO_PEERNAME}: true, {unix.SOL_SOCKET, unix.SO_MEMINFO}: true,
+	{unix.SOL_SOCKET, unix.SO_NETNS_COOKIE}: true,
+	{unix.IPPROTO_IP, unix.IP_MTU}:          true, {unix.IPPROTO_IP, unix.IP_PKTOPTIONS}: true,
+	{unix.IPPROTO_IP, unix.IP_NODEFRAG}:  true,
 	{unix.IPPROTO_TCP, unix.TCP_CC_INFO}: true, {unix.IPPROTO_TCP, unix.TCP_SAVED_SYN}: true,
 	{unix.IPPROTO_IPV6, unix.IPV6_CHECKSUM}: true, {unix.IPPROTO_IPV6, unix.IPV6_NEXTHOP}: true,
 	{unix.IPPROTO_IPV6, unix.IPV6_AUTHHDR}: true, {unix.IPPROTO_IPV6, unix.IPV6_PATHMTU}: true,
@@ -56,7 +58,8 @@ var readOnly = map[option]bool{
 const ipOriginalDst = 80 // SO_ORIGINAL_DST of netfilter
 
 func optionName(call string, o option) string {
-	level := map[int]string{unix.SOL_SOCKET: "SOL_SOCKET", unix.IPPROTO_IP: "IPPROTO_IP", unix.IPPROTO_TCP: "IPPROTO_TCP",
+	level := map[int]string{unix.SOL_SOCKET: "SOL_SOCKET", unix.IPPROTO_IP: "IPPROTO_IP",
+		unix.IPPROTO_TCP: "IPPROTO_TCP",
 		unix.IPPROTO_UDP: "IPPROTO_UDP", unix.IPPROTO_IPV6: "IPPROTO_IPV6"}[o.level]
 	if level == "" {
 		level = fmt.Sprint(o.level)
@@ -86,7 +89,9 @@ func setOption(t *kernel.Thread, s socket.Socket, o option, v []byte) kernel.Err
 	switch {
 	case o.level == unix.SOL_SOCKET && len(v) < 4 && o.name != unix.SO_BINDTODEVICE, tooShort(s.Base(), o, len(v)):
 		return unix.EINVAL
-	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} && s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o] && hasLevel(s.Base(), o.level), o.name < 0, !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
+	case o == option{unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_HOPS} &&
+		s.Base().Protocol == unix.IPPROTO_TCP, readOnly[o] &&
+		hasLevel(s.Base(), o.level), o.name < 0, !hasLevel(s.Base(), o.level) && s.Base().Domain != unix.AF_UNIX:
 		return unix.ENOPROTOOPT
 	}
 	if e := impossible[o]; e != 0 {
@@ -130,7 +135,8 @@ func tooShort(b *socket.Sock, o option, n int) bool {
 		return false
 	}
 	switch o {
-	case option{unix.IPPROTO_TCP, unix.TCP_CONGESTION}, option{unix.IPPROTO_TCP, unix.TCP_ULP}, option{unix.IPPROTO_IPV6, unix.IPV6_2292PKTOPTIONS},
+	case option{unix.IPPROTO_TCP, unix.TCP_CONGESTION}, option{unix.IPPROTO_TCP,
+		unix.TCP_ULP}, option{unix.IPPROTO_IPV6, unix.IPV6_2292PKTOPTIONS},
 		option{unix.IPPROTO_IPV6, unix.IPV6_HOPOPTS}, option{unix.IPPROTO_IPV6, unix.IPV6_RTHDRDSTOPTS},
 		option{unix.IPPROTO_IPV6, unix.IPV6_RTHDR}, option{unix.IPPROTO_IPV6, unix.IPV6_DSTOPTS}:
 		return false

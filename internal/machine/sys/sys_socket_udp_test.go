@@ -87,7 +87,8 @@ func TestUDPPortUnreachable(t *testing.T) {
 func TestUDPConnectedTakesItsPeerOnly(t *testing.T) {
 	w := newNetwork(t, 1)
 	u := w.user(0)
-	x, y, z := u.socket(unix.AF_INET, unix.SOCK_DGRAM), u.socket(unix.AF_INET, unix.SOCK_DGRAM), u.socket(unix.AF_INET, unix.SOCK_DGRAM)
+	x, y, z := u.socket(unix.AF_INET, unix.SOCK_DGRAM), u.socket(unix.AF_INET, unix.SOCK_DGRAM),
+		u.socket(unix.AF_INET, unix.SOCK_DGRAM)
 	u.bind(x, "127.0.0.1:1000")
 	u.bind(y, "127.0.0.1:2000")
 	u.bind(z, "127.0.0.1:3000")
@@ -209,7 +210,8 @@ func TestNetlinkDumps(t *testing.T) {
 	if _, v4 := u.dump(unix.RTM_GETADDR, unix.AF_INET); len(v4) != 2 {
 		t.Errorf("%d IPv4 addresses", len(v4))
 	}
-	if _, routes := u.dump(unix.RTM_GETROUTE, unix.AF_INET); len(routes) != 1 || attribute(routes[0][12:], unix.RTA_DST) != "\x0a\x00\x00\x00" {
+	if _, routes := u.dump(unix.RTM_GETROUTE, unix.AF_INET); len(routes) != 1 ||
+		attribute(routes[0][12:], unix.RTA_DST) != "\x0a\x00\x00\x00" {
 		t.Errorf("routes %q", routes)
 	}
 	if types, _ := u.dump(unix.RTM_GETNEIGH, 0); types != nil {

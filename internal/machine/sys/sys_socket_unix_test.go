@@ -272,7 +272,8 @@ func TestUnixCredentials(t *testing.T) {
 	u.set(y, unix.SOL_SOCKET, unix.SO_PASSCRED, 1)
 	u.write(x, "hi")
 	u.call(2, unix.SYS_RECVMSG, y, u.message(10, nil, 100), 0)
-	if got := u.m.Peek(ctrlAt, 28); int(le.Uint32(got[12:])) != unix.SCM_CREDENTIALS || int(le.Uint32(got[16:])) != u.t.Proc.PID {
+	if got := u.m.Peek(ctrlAt, 28); int(le.Uint32(got[12:])) != unix.SCM_CREDENTIALS ||
+		int(le.Uint32(got[16:])) != u.t.Proc.PID {
 		t.Errorf("control % x", got)
 	}
 }

@@ -203,7 +203,8 @@ func access(t *kernel.Thread, dirfd, addr uint64, mode uint32, flags uint64) ker
 		return kernel.Fail(unix.EINVAL)
 	case e != 0:
 		return kernel.Fail(e)
-	case st.Mode&0o111 == 0 && mode&unix.X_OK != 0, st.Mode&0o222 == 0 && mode&unix.W_OK != 0 && t.Cred.UID.Effective != 0:
+	case st.Mode&0o111 == 0 && mode&unix.X_OK != 0, st.Mode&0o222 == 0 && mode&unix.W_OK != 0 &&
+		t.Cred.UID.Effective != 0:
 		return kernel.Fail(unix.EACCES)
 	}
 	return kernel.Ret(0)
@@ -270,7 +271,8 @@ func statfsOf(t *kernel.Thread, name string) []byte {
 func statfsBuffer(name string) []byte {
 	const room = 64 << 30 / blockSize
 	b := make([]byte, 120)
-	for i, v := range []uint64{unix.EXT4_SUPER_MAGIC, blockSize, room, room / 4 * 3, room / 4 * 3, 4 << 20, 4<<20 - 4096, 0, 255, blockSize, stValid | unix.ST_RELATIME} {
+	for i, v := range []uint64{unix.EXT4_SUPER_MAGIC, blockSize, room, room / 4 * 3, room / 4 * 3, 4 << 20,
+		4<<20 - 4096, 0, 255, blockSize, stValid | unix.ST_RELATIME} {
 		le.PutUint64(b[8*i:], v)
 	}
 	name = path.Clean(name)

@@ -178,7 +178,8 @@ func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
 }
 
 // storeTimer writes a timer's interval and time left.
-func storeTimer(t *kernel.Thread, addr uint64, it *itimer.Timer, layout func([]byte, ariadne.Time) []byte) kernel.Errno {
+func storeTimer(t *kernel.Thread, addr uint64, it *itimer.Timer,
+	layout func([]byte, ariadne.Time) []byte) kernel.Errno {
 	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.Left()))
 }
 

@@ -94,8 +94,10 @@ func TestSleep(t *testing.T) {
 	}
 	putTimes(m, timeAt, 0, 1e9)
 	want(t, "bad time", d.Must(a, unix.SYS_NANOSLEEP, timeAt, 0), errno(unix.EINVAL))
-	want(t, "bad clock", d.Must(a, unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC_RAW, 0, timeAt, 0), errno(unix.EOPNOTSUPP))
-	want(t, "own time", d.Must(a, unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_THREAD_CPUTIME_ID, 0, timeAt, 0), errno(unix.EOPNOTSUPP))
+	want(t, "bad clock", d.Must(a, unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_MONOTONIC_RAW, 0, timeAt, 0),
+		errno(unix.EOPNOTSUPP))
+	want(t, "own time", d.Must(a, unix.SYS_CLOCK_NANOSLEEP, unix.CLOCK_THREAD_CPUTIME_ID, 0, timeAt, 0),
+		errno(unix.EOPNOTSUPP))
 	putTimes(m, timeAt, 1<<62, 0)
 	d.Waits(a, unix.SYS_NANOSLEEP, timeAt, 0)
 	if tm := d.Node.NextTimer(true); tm != nil {
@@ -122,7 +124,8 @@ func TestSetClock(t *testing.T) {
 	want(t, "processor time", d.Must(a, unix.SYS_CLOCK_SETTIME, cpuClockOf(0, 0), timeAt), errno(unix.EPERM))
 	want(t, "forward", set(2000, 7), 0)
 	for clock, at := range map[uint64][2]int64{
-		unix.CLOCK_REALTIME: {2000, 7}, unix.CLOCK_TAI: {2000, 7}, unix.CLOCK_MONOTONIC: {105, 0}, unix.CLOCK_BOOTTIME: {105, 0},
+		unix.CLOCK_REALTIME: {2000, 7}, unix.CLOCK_TAI: {2000, 7}, unix.CLOCK_MONOTONIC: {105, 0},
+		unix.CLOCK_BOOTTIME: {105, 0},
 	} {
 		want(t, "clock_gettime", d.Must(a, unix.SYS_CLOCK_GETTIME, clock, bufAt), 0)
 		wantTimes(t, "clock", m, bufAt, at[0], at[1])

@@ -30,10 +30,14 @@ func TestProcessVM(t *testing.T) {
 	}
 	end := uint64(kerneltest.Base + kerneltest.Size)
 	far := iovs(iovAt+0x200, end-3, 100)
-	want(t, "read over the end", d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), iovs(iovAt, bufAt, 100), 1, far, 1, 0), 3)
-	want(t, "read of nothing", d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), local, 1, iovs(iovAt+0x200, 8, 1), 1, 0), errno(unix.EFAULT))
+	want(t, "read over the end",
+		d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), iovs(iovAt, bufAt, 100), 1, far, 1, 0), 3)
+	want(t, "read of nothing",
+		d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), local, 1, iovs(iovAt+0x200, 8, 1), 1, 0),
+		errno(unix.EFAULT))
 	want(t, "no such process", d.Must(a, unix.SYS_PROCESS_VM_READV, 999, local, 1, remote, 1, 0), errno(unix.ESRCH))
 	b.Proc.SetUser(5, 5)
 	a.Proc.SetUser(6, 6)
-	want(t, "another user", d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), local, 1, remote, 1, 0), errno(unix.EPERM))
+	want(t, "another user", d.Must(a, unix.SYS_PROCESS_VM_READV, uint64(b.TID), local, 1, remote, 1, 0),
+		errno(unix.EPERM))
 }

@@ -214,7 +214,8 @@ func setXattr(t *kernel.Thread, f *xattrFile, a Args) kernel.Result {
 	}
 	old, had := t.Node().Files.Xattr(f.key, name)
 	if e == 0 {
-		e = t.Node().Files.SetXattr(f.key, name, string(value), a[4]&unix.XATTR_CREATE != 0, a[4]&unix.XATTR_REPLACE != 0)
+		e = t.Node().Files.SetXattr(f.key, name, string(value), a[4]&unix.XATTR_CREATE != 0,
+			a[4]&unix.XATTR_REPLACE != 0)
 	}
 	if e != 0 {
 		return kernel.Fail(e)

@@ -64,7 +64,8 @@ func inJail(t *kernel.Thread, dirfd uint64, name string) bool {
 // may be virtual.
 func virtualDir(t *kernel.Thread, dirfd uint64) (string, bool) {
 	if isCwd(dirfd) {
-		return t.Proc.Cwd, t.Proc.Cwd == "/" || strings.HasPrefix(t.Proc.Cwd, "/proc") || strings.HasPrefix(t.Proc.Cwd, "/dev")
+		return t.Proc.Cwd, t.Proc.Cwd == "/" || strings.HasPrefix(t.Proc.Cwd, "/proc") ||
+			strings.HasPrefix(t.Proc.Cwd, "/dev")
 	}
 	of := t.FDs().Get(fdOf(dirfd))
 	if of == nil {
@@ -431,7 +432,8 @@ func (o object) shownTo(t *kernel.Thread) bool {
 	switch {
 	case o.proc == nil || o.proc == t.Proc:
 		return true
-	case o.kind == plainDir && (o.name == "fd" || o.name == "fdinfo"), o.kind == pathLink, o.kind == fdLink, o.kind == throughLink,
+	case o.kind == plainDir &&
+		(o.name == "fd" || o.name == "fdinfo"), o.kind == pathLink, o.kind == fdLink, o.kind == throughLink,
 		slices.Contains(memoryFiles, o.name):
 		return t.MayTrace(cmp.Or(o.thread, o.proc.Leader), false)
 	}
@@ -501,7 +503,8 @@ func virtualEntries(t *kernel.Thread, v string) []kernel.Dirent {
 		names, types = processNames(strings.Contains(v, "/task/"))
 	}
 	sort.Slice(names, func(i, j int) bool { return numericLess(names[i], names[j]) })
-	list := []kernel.Dirent{{Ino: virtualInode(t, v), Type: unix.DT_DIR, Name: "."}, {Ino: virtualInode(t, path.Dir(v)), Type: unix.DT_DIR, Name: ".."}}
+	list := []kernel.Dirent{{Ino: virtualInode(t, v), Type: unix.DT_DIR, Name: "."},
+		{Ino: virtualInode(t, path.Dir(v)), Type: unix.DT_DIR, Name: ".."}}
 	for _, s := range names {
 		list = append(list, kernel.Dirent{Ino: virtualInode(t, v+"/"+s), Type: types(s), Name: s})
 	}

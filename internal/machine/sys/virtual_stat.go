@@ -126,7 +126,8 @@ func statVirtual(t *kernel.Thread, v string, follow bool) (st unix.Stat_t, e ker
 		return statReal(t, o.path, follow)
 	}
 	ts := fileTime(inode.Epoch)
-	st = unix.Stat_t{Dev: inode.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts, Mtim: ts, Ctim: ts}
+	st = unix.Stat_t{Dev: inode.DevProc, Ino: virtualInode(t, v), Nlink: 1, Mode: o.mode(), Blksize: 1024, Atim: ts,
+		Mtim: ts, Ctim: ts}
 	if o.kind == terminal {
 		statTerminal(t, &st, v, o.tty)
 	}

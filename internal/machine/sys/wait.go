@@ -31,7 +31,8 @@ func timedOut(t *kernel.Thread) bool {
 }
 
 // timeoutArg sets the deadline from the duration at addr, if any.
-func timeoutArg(t *kernel.Thread, addr uint64, read func(*kernel.Thread, uint64) (ariadne.Time, kernel.Errno)) kernel.Errno {
+func timeoutArg(t *kernel.Thread, addr uint64,
+	read func(*kernel.Thread, uint64) (ariadne.Time, kernel.Errno)) kernel.Errno {
 	if addr == 0 || t.Wait.Runs > 0 {
 		return 0
 	}

@@ -80,7 +80,8 @@ const (
 
 func (t *Thread) regset(req int, b []byte) (int, error) {
 	v := unix.Iovec{Base: &b[0], Len: uint64(len(b))}
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(t.TID), ntX86XState, uintptr(unsafe.Pointer(&v)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, uintptr(req), uintptr(t.TID), ntX86XState,
+		uintptr(unsafe.Pointer(&v)), 0, 0); e != 0 {
 		return 0, fmt.Errorf("ptrace %d: extended state: %w", t.TID, e)
 	}
 	return int(v.Len), nil

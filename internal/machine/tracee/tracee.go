@@ -270,14 +270,16 @@ func (t *Thread) LoadCall() error {
 }
 
 func (t *Thread) loadRegs() error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGS, uintptr(t.TID), 0, uintptr(unsafe.Pointer(&t.regs)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETREGS, uintptr(t.TID), 0,
+		uintptr(unsafe.Pointer(&t.regs)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: read registers: %w", t.TID, e)
 	}
 	return nil
 }
 
 func (t *Thread) storeRegs() error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETREGS, uintptr(t.TID), 0, uintptr(unsafe.Pointer(&t.regs)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETREGS, uintptr(t.TID), 0,
+		uintptr(unsafe.Pointer(&t.regs)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: write registers: %w", t.TID, e)
 	}
 	return nil
@@ -376,7 +378,8 @@ func (t *Thread) SigMask() uint64 { return t.mask }
 
 // LoadSigMask reads them where Linux has changed them: at the first instruction of a handler.
 func (t *Thread) LoadSigMask() error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&t.mask)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGMASK, uintptr(t.TID), 8,
+		uintptr(unsafe.Pointer(&t.mask)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: signal mask: %w", t.TID, e)
 	}
 	return nil
@@ -385,7 +388,8 @@ func (t *Thread) LoadSigMask() error {
 // SetSigMask changes the blocked signals.
 func (t *Thread) SetSigMask(m uint64) error {
 	t.mask = m &^ (1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1)) // as Linux does
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGMASK, uintptr(t.TID), 8, uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGMASK, uintptr(t.TID), 8,
+		uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: set signal mask: %w", t.TID, e)
 	}
 	return nil
@@ -401,7 +405,8 @@ func (s *SigInfo) Int32(off int) int32         { return int32(binary.LittleEndia
 
 // SetSigInfo replaces what a Signal stop is about to deliver; SigInfoOf reads it.
 func (t *Thread) SetSigInfo(s *SigInfo) error {
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGINFO, uintptr(t.TID), 0, uintptr(unsafe.Pointer(s)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGINFO, uintptr(t.TID), 0,
+		uintptr(unsafe.Pointer(s)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: set signal: %w", t.TID, e)
 	}
 	return nil
@@ -409,7 +414,8 @@ func (t *Thread) SetSigInfo(s *SigInfo) error {
 
 func (t *Thread) SigInfoOf() (*SigInfo, error) {
 	s := new(SigInfo)
-	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(t.TID), 0, uintptr(unsafe.Pointer(s)), 0, 0); e != 0 {
+	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(t.TID), 0,
+		uintptr(unsafe.Pointer(s)), 0, 0); e != 0 {
 		return nil, fmt.Errorf("ptrace %d: signal: %w", t.TID, e)
 	}
 	return s, nil

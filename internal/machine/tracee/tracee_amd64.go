@@ -39,7 +39,8 @@ func (t *Thread) SP() uint64 { return t.regs.Rsp }
 // Registers are the general ones, in the order of DWARF.
 func (t *Thread) Registers() [16]uint64 {
 	r := &t.regs
-	return [16]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13, r.R14, r.R15}
+	return [16]uint64{r.Rax, r.Rdx, r.Rcx, r.Rbx, r.Rsi, r.Rdi, r.Rbp, r.Rsp, r.R8, r.R9, r.R10, r.R11, r.R12, r.R13,
+		r.R14, r.R15}
 }
 
 // xmmAt is where the extended state has the vector registers: that of FXSAVE (Intel's manual,

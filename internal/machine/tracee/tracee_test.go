@@ -17,7 +17,8 @@ import (
 func traced(t *testing.T, program string, args ...string) *Thread {
 	t.Helper()
 	runtime.LockOSThread() // the thread traces; it is not used for anything else
-	pid, err := syscall.ForkExec(program, append([]string{program}, args...), &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
+	pid, err := syscall.ForkExec(program, append([]string{program}, args...),
+		&syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if err != nil {
 		t.Skipf("needs %s and ptrace: %v", program, err)
 	}
@@ -87,7 +88,8 @@ func TestInject(t *testing.T) {
 	th.SetCode(th.IP())
 	before, at := th.Registers(), th.IP()
 	restore := th.Borrow()
-	for call, want := range map[int]int64{unix.SYS_GETPPID: int64(os.Getpid()), unix.SYS_GETPID: int64(th.PID), unix.SYS_CLOSE: -int64(unix.EBADF)} {
+	for call, want := range map[int]int64{unix.SYS_GETPPID: int64(os.Getpid()), unix.SYS_GETPID: int64(th.PID),
+		unix.SYS_CLOSE: -int64(unix.EBADF)} {
 		if r, err := th.Inject(call, 1000); r != want || err != nil {
 			t.Errorf("call %d: %d %v, want %d", call, r, err, want)
 		}

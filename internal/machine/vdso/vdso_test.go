@@ -24,7 +24,8 @@ func TestSymbols(t *testing.T) {
 			found[s.Name] = true
 		}
 	}
-	for _, want := range []string{"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time", "__vdso_clock_getres", "__vdso_getcpu"} {
+	for _, want := range []string{"__vdso_clock_gettime", "__vdso_gettimeofday", "__vdso_time", "__vdso_clock_getres",
+		"__vdso_getcpu"} {
 		if !found[want] {
 			t.Errorf("%s is not exported with version LINUX_2.6", want)
 		}

@@ -200,7 +200,8 @@ func (b *builder) network(i int) {
 	if a.Flow.Proto != 0 {
 		for id := ariadne.NodeID(0); b.names.Node(id) != ""; id++ {
 			s := b.sent[parcel{a.Flow, id, a.Seq}]
-			if s.step == 0 || s.message.Group.IsValid() && !strings.HasSuffix(b.steps[i].Name, " to "+b.names.Node(id)) {
+			if s.step == 0 || s.message.Group.IsValid() &&
+				!strings.HasSuffix(b.steps[i].Name, " to "+b.names.Node(id)) {
 				continue
 			}
 			from := b.delivered(i, id)

@@ -83,7 +83,8 @@ func TestPastAgreesWithBruteForce(t *testing.T) {
 			past := g.Past(j + 1)
 			for i := range n {
 				if past[i+1] != (before[i][j] || i == j) {
-					t.Fatalf("step %d (%s) is in the past of step %d (%s): %v", i+1, steps[i].Name, j+1, steps[j].Name, past[i+1])
+					t.Fatalf("step %d (%s) is in the past of step %d (%s): %v", i+1, steps[i].Name, j+1, steps[j].Name,
+						past[i+1])
 				}
 			}
 			for _, c := range g.Causes(j + 1) {
@@ -119,7 +120,8 @@ func pair(steps []ariadne.Step, i, j int, names world.Names) bool {
 	case a.Action.Node == ariadne.NoNode:
 		return strings.Contains(a.Action.What, names.Node(b.Action.Node))
 	case b.Action.Kind == ariadne.ActStart && b.Action.Node == 2:
-		return a.Action.Node == 0 && a.Output.Ready && !slices.ContainsFunc(steps[:i], func(s ariadne.Step) bool { return s.Action.Node == 0 && s.Output.Ready })
+		return a.Action.Node == 0 && a.Output.Ready &&
+			!slices.ContainsFunc(steps[:i], func(s ariadne.Step) bool { return s.Action.Node == 0 && s.Output.Ready })
 	}
 	return false
 }
@@ -147,7 +149,8 @@ func TestPastIsEnough(t *testing.T) {
 		nodes := worldtest.Automata(programs(seed)...)
 		sent := map[string]ariadne.Message{}
 		key := func(f ariadne.Flow, seq int) string {
-			return (&ariadne.Message{Flow: f, Seq: seq}).Flow.Src.String() + f.Dst.String() + f.Proto.String() + string(rune(seq))
+			return (&ariadne.Message{Flow: f,
+				Seq: seq}).Flow.Src.String() + f.Dst.String() + f.Proto.String() + string(rune(seq))
 		}
 		for i, s := range steps {
 			if !past[i+1] {

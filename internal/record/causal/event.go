@@ -177,7 +177,9 @@ func (w *Words) struck(s *ariadne.Step) (to ariadne.NodeID, m sentence, ok bool)
 	}
 	for id := ariadne.NodeID(0); w.Names.Node(id) != ""; id++ {
 		m, ok = w.sent[parcel{s.Action.Flow, id, s.Action.Seq}]
-		if ok && (s.Action.Node == id || s.Action.Node == ariadne.NoNode && (!m.Group.IsValid() || strings.HasSuffix(s.Name, " to "+w.Names.Node(id)))) {
+		if ok &&
+			(s.Action.Node == id || s.Action.Node == ariadne.NoNode &&
+				(!m.Group.IsValid() || strings.HasSuffix(s.Name, " to "+w.Names.Node(id)))) {
 			return id, m, true
 		}
 	}

@@ -68,7 +68,8 @@ func New(g *causal.Graph, w *causal.Words, nodes []string, deviations map[int]st
 	at := map[*ariadne.Message]int{} // in p.Messages
 	for i := range steps {
 		s := &steps[i]
-		d := Step{Event: events[i], Row: int(s.Action.Node), Deviation: deviations[i+1], Timer: s.Output.Timer, Calls: s.Output.Calls}
+		d := Step{Event: events[i], Row: int(s.Action.Node), Deviation: deviations[i+1], Timer: s.Output.Timer,
+			Calls: s.Output.Calls}
 		for _, c := range g.Causes(i + 1) {
 			d.Causes = append(d.Causes, c.Step)
 			if c.Message == nil {

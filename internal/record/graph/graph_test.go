@@ -32,14 +32,17 @@ var hostile = []string{
 // execution is one in which a node sends what it is told, writes it, and exposes it.
 func execution(texts []string) (steps []ariadne.Step, names world.Names) {
 	addr := func(i byte) netip.Addr { return netip.AddrFrom4([4]byte{10, 0, 0, i}) }
-	names = world.NewNames([]world.Node{{Name: "n1", Addrs: []netip.Addr{addr(1)}}, {Name: "n2", Addrs: []netip.Addr{addr(2)}}}, nil)
-	flow := ariadne.Flow{Proto: ariadne.TCP, Src: netip.AddrPortFrom(addr(1), 40000), Dst: netip.AddrPortFrom(addr(2), 80)}
+	names = world.NewNames([]world.Node{{Name: "n1", Addrs: []netip.Addr{addr(1)}},
+		{Name: "n2", Addrs: []netip.Addr{addr(2)}}}, nil)
+	flow := ariadne.Flow{Proto: ariadne.TCP, Src: netip.AddrPortFrom(addr(1), 40000),
+		Dst: netip.AddrPortFrom(addr(2), 80)}
 	start := ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Name: "start n1"}
 	for i, text := range texts {
 		o := &start.Output
 		o.Messages = append(o.Messages, ariadne.Message{From: 0, To: 1, Flow: flow, Seq: i + 1, Data: []byte(text)})
 		o.Logs = append(o.Logs, ariadne.LogLine{Stream: 1, Text: text})
-		o.Exposures = append(o.Exposures, ariadne.Shown{Place: i, Exposure: ariadne.Exposure{Name: "x", Values: []string{text}}})
+		o.Exposures = append(o.Exposures,
+			ariadne.Shown{Place: i, Exposure: ariadne.Exposure{Name: "x", Values: []string{text}}})
 	}
 	steps = append(steps, start)
 	for i := range texts {
@@ -51,7 +54,8 @@ func execution(texts []string) (steps []ariadne.Step, names world.Names) {
 
 func drawn(t *testing.T, texts []string) []byte {
 	steps, names := execution(texts)
-	p := graph.New(causal.New(steps, names, nil), &causal.Words{Names: names}, []string{"n1", "n2"}, map[int]string{2: "late"})
+	p := graph.New(causal.New(steps, names, nil), &causal.Words{Names: names}, []string{"n1", "n2"},
+		map[int]string{2: "late"})
 	p.Name, p.Sentence, p.Violation = texts[0], strings.Join(texts, " "), 2
 	var b bytes.Buffer
 	if err := p.Write(&b); err != nil {
@@ -120,7 +124,8 @@ func TestHostileBytes(t *testing.T) {
 	if err := json.Unmarshal([]byte(data), &p); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.Steps) != len(hostile)+1 || len(p.Messages) != len(hostile) || p.Messages[0].Text != hostile[0] || p.Steps[1].Causes[0] != 1 || p.Messages[3].Arrived[0] != 5 {
+	if len(p.Steps) != len(hostile)+1 || len(p.Messages) != len(hostile) || p.Messages[0].Text != hostile[0] ||
+		p.Steps[1].Causes[0] != 1 || p.Messages[3].Arrived[0] != 5 {
 		t.Errorf("%+v", p)
 	}
 }
@@ -129,8 +134,10 @@ func TestHostileBytes(t *testing.T) {
 // asking for anything.
 func TestNoRequest(t *testing.T) {
 	page := string(drawn(t, []string{"hello"}))
-	for _, pattern := range []string{`(?i)\bsrc\s*=`, `(?i)\bhref\s*=`, `url\(`, `@import`, `https?://`, `\bfetch\(`, `XMLHttpRequest`, `WebSocket`, `sendBeacon`, `importScripts`, `new Image`, `EventSource`,
-		`\beval\(`, `new Function`, `innerHTML`, `outerHTML`, `insertAdjacentHTML`, `document\.write`, `setTimeout\(\s*["']`, `window\.open`, `location\s*=`, `\bon\w+\s*=\s*["']`} {
+	for _, pattern := range []string{`(?i)\bsrc\s*=`, `(?i)\bhref\s*=`, `url\(`, `@import`, `https?://`, `\bfetch\(`,
+		`XMLHttpRequest`, `WebSocket`, `sendBeacon`, `importScripts`, `new Image`, `EventSource`,
+		`\beval\(`, `new Function`, `innerHTML`, `outerHTML`, `insertAdjacentHTML`, `document\.write`,
+		`setTimeout\(\s*["']`, `window\.open`, `location\s*=`, `\bon\w+\s*=\s*["']`} {
 		if found := regexp.MustCompile(pattern).FindString(page); found != "" {
 			t.Errorf("the page has %q", found)
 		}

@@ -39,7 +39,8 @@ func (p *Picture) WriteSVG(w io.Writer) error {
 			name = p.Nodes[row]
 		}
 		d.text(d.x(row), headHeight-10, "name", name, columnWidth/8)
-		fmt.Fprintf(b, `<line class="life" x1="%d" y1="%d" x2="%[1]d" y2="%d"/>`+"\n", d.x(row), headHeight, height-rowHeight/2)
+		fmt.Fprintf(b, `<line class="life" x1="%d" y1="%d" x2="%[1]d" y2="%d"/>`+"\n", d.x(row), headHeight,
+			height-rowHeight/2)
 	}
 	for i := range p.Messages {
 		d.message(&p.Messages[i])
@@ -68,7 +69,8 @@ func (d *drawing) message(m *Message) {
 		fmt.Fprintf(d.b, `<line class="message" x1="%d" y1="%d" x2="%d" y2="%d" marker-end="url(#head)"/>`+"\n", x, y, d.x(m.To), d.y(step))
 	}
 	if len(m.Arrived) == 0 {
-		fmt.Fprintf(d.b, `<line class="lost" x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n", x, y, (2*x+d.x(m.To))/3, y+rowHeight/2)
+		fmt.Fprintf(d.b, `<line class="lost" x1="%d" y1="%d" x2="%d" y2="%d"/>`+"\n", x, y, (2*x+d.x(m.To))/3,
+			y+rowHeight/2)
 	}
 }
 

@@ -13,13 +13,15 @@ import (
 // another one never comes.
 func delayed() []ariadne.Step {
 	m := func(seq int) ariadne.Message {
-		return ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:40001", "10.0.0.1:80"), Seq: seq, Sent: 1 * ms, Data: []byte("late")}
+		return ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:40001", "10.0.0.1:80"), Seq: seq, Sent: 1 * ms,
+			Data: []byte("late")}
 	}
 	other := ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:40002", "10.0.0.1:80"), Seq: 1, Sent: 1 * ms}
 	var steps []ariadne.Step
 	for i := range 117 {
 		s := ariadne.Step{Index: i + 1, At: ariadne.Time(i) * ms, Action: ariadne.Action{Kind: ariadne.ActFire},
-			Output: ariadne.Output{Logs: []ariadne.LogLine{{At: ariadne.Time(i) * ms, Text: "tick"}}, Left: ariadne.Left{Deadline: ariadne.Never}}}
+			Output: ariadne.Output{Logs: []ariadne.LogLine{{At: ariadne.Time(i) * ms, Text: "tick"}},
+				Left: ariadne.Left{Deadline: ariadne.Never}}}
 		switch i {
 		case 0, 1:
 			s.At, s.Action = 0, ariadne.Action{Kind: ariadne.ActStart, Node: ariadne.NodeID(i)}
@@ -85,7 +87,8 @@ func TestManyOvertaken(t *testing.T) {
 		steps[i].At = 21 * ms
 	}
 	text := strings.Join(excerptOf(steps), "\n")
-	if strings.Contains(text, "~ n1") || !strings.Contains(text, "54* n2") || !strings.Contains(text, "(not shown: 31)") {
+	if strings.Contains(text, "~ n1") || !strings.Contains(text, "54* n2") ||
+		!strings.Contains(text, "(not shown: 31)") {
 		t.Errorf("\n%s", text)
 	}
 }
@@ -94,16 +97,21 @@ func TestEarlyTimer(t *testing.T) {
 	tl := NewTimeline([]string{"n1", "n2"}, time.Millisecond, Style{})
 	var lines []string
 	for i, s := range []ariadne.Step{
-		{Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Left: ariadne.Left{Deadline: 10 * ms, Timer: "nanosleep"}}},
-		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Left: ariadne.Left{Deadline: 12 * ms, Timer: "poll"}}},
-		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 1}, At: 12 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
-		{Action: ariadne.Action{Kind: ariadne.ActFire}, At: 10 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
+		{Action: ariadne.Action{Kind: ariadne.ActStart},
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: 10 * ms, Timer: "nanosleep"}}},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1},
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: 12 * ms, Timer: "poll"}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 1}, At: 12 * ms,
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire}, At: 10 * ms,
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
 	} {
 		s.Index = i + 1
 		lines = append(lines, tl.Step(s)...)
 	}
 	got := fmt.Sprint(strings.Join(lines, "\n"))
-	if !strings.Contains(got, "3* n2        timer poll (2ms early)") || !strings.Contains(got, "4~ n1        timer nanosleep") {
+	if !strings.Contains(got, "3* n2        timer poll (2ms early)") ||
+		!strings.Contains(got, "4~ n1        timer nanosleep") {
 		t.Errorf("\n%s", got)
 	}
 }

@@ -35,7 +35,8 @@ func partingOf(name string) parting {
 }
 
 func (p *parting) blocks(from, to string) bool {
-	return slices.Contains(p.from, from) && slices.Contains(p.to, to) || !p.oneWay && slices.Contains(p.to, from) && slices.Contains(p.from, to)
+	return slices.Contains(p.from, from) && slices.Contains(p.to, to) || !p.oneWay && slices.Contains(p.to, from) &&
+		slices.Contains(p.from, to)
 }
 
 // lose enters what a step does to messages under way, those that it has sent included.
@@ -44,7 +45,8 @@ func (t *Timeline) lose(s *ariadne.Step) {
 	// what it had sent itself never comes
 	if d := s.Output.Down; d != ariadne.Up && d != ariadne.Paused {
 		for key, m := range t.sent {
-			if m.To == s.Action.Node && (m.Flow.Proto == ariadne.App || m.Flow.Proto == ariadne.Disk && s.Output.Down.Off()) {
+			if m.To == s.Action.Node &&
+				(m.Flow.Proto == ariadne.App || m.Flow.Proto == ariadne.Disk && s.Output.Down.Off()) {
 				delete(t.sent, key)
 			}
 		}

@@ -24,7 +24,8 @@ func seriesOf(n property.Number, end ariadne.Time, values map[int]any, order ...
 // TestPlot: bars stand for parts of the time, and show the value that matters most of each.
 func TestPlot(t *testing.T) {
 	two, one := 2.0, 1.0
-	s := seriesOf(property.Number{Most: &two}, 74e9, map[int]any{0: 0.0, 42: 1.0, 60: 4.0, 61: 1.0, 70: nil}, 0, 42, 60, 61, 70)
+	s := seriesOf(property.Number{Most: &two}, 74e9, map[int]any{0: 0.0, 42: 1.0, 60: 4.0, 61: 1.0, 70: nil}, 0, 42, 60,
+		61, 70)
 	want := `  4 │                                                            █
     │                                                            █
     │                                          ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁█▁▁▁▁▁▁▁▁▁
@@ -48,7 +49,8 @@ func TestPlot(t *testing.T) {
 		s    *property.Series
 		want string
 	}{
-		{seriesOf(property.Number{Most: &two, Least: &one}, 9e9, map[int]any{0: 2.0, 1: 2.0}, 0, 1), "2 always, between 1 and 2"},
+		{seriesOf(property.Number{Most: &two, Least: &one}, 9e9, map[int]any{0: 2.0, 1: 2.0}, 0, 1),
+			"2 always, between 1 and 2"},
 		{seriesOf(property.Number{Most: &two}, 9e9, map[int]any{0: nil}, 0), "no value"},
 		{seriesOf(property.Number{}, 9e9, map[int]any{0: -0.5, 1: 1e21}, 0, 1), "-0.5 to 1e+21"},
 		{low, "0 to 3; 0, less than 1, at 500.000000s (step 1)"},

@@ -39,21 +39,30 @@ func scenario() []ariadne.Step {
 		return []ariadne.LogLine{{At: at, Stream: 1, PID: 1, Text: text}}
 	}
 	steps := []ariadne.Step{
-		{Action: start(0), Output: ariadne.Output{Logs: line(0, "listening\ton :80\x1b[1m"), Left: ariadne.Left{Timer: "epoll_wait/3"}}},
+		{Action: start(0),
+			Output: ariadne.Output{Logs: line(0, "listening\ton :80\x1b[1m"),
+				Left: ariadne.Left{Timer: "epoll_wait/3"}}},
 		{Action: start(1), Output: ariadne.Output{Messages: []ariadne.Message{
 			message(1, ariadne.SYN, ""),
 			message(2, 0, "\x00\x01PUT /k HTTP/1.1\r\n\r\n"+strings.Repeat("long ", 40)),
 			message(3, ariadne.FIN, ""),
 		}}},
 		{Action: deliver(1), At: 2 * ms, Output: ariadne.Output{Left: ariadne.Left{Timer: "epoll_wait/3"}}},
-		{Action: deliver(2), At: 32 * ms, Output: ariadne.Output{Logs: line(32*ms, strings.Repeat("0123456789", 12)), Left: ariadne.Left{Timer: "nanosleep"}}},
+		{Action: deliver(2), At: 32 * ms,
+			Output: ariadne.Output{Logs: line(32*ms, strings.Repeat("0123456789", 12)),
+				Left: ariadne.Left{Timer: "nanosleep"}}},
 	}
 	for range 6 {
-		steps = append(steps, ariadne.Step{Action: fire, At: 40 * ms, Output: ariadne.Output{Left: ariadne.Left{Timer: "nanosleep"}}})
+		steps = append(steps,
+			ariadne.Step{Action: fire, At: 40 * ms, Output: ariadne.Output{Left: ariadne.Left{Timer: "nanosleep"}}})
 	}
 	steps = append(steps,
 		ariadne.Step{Action: deliver(9), Name: "deliver n2:1>n1:2 #9", At: 41 * ms},
-		ariadne.Step{Action: deliver(3), At: 50 * ms, Output: ariadne.Output{Diverged: "5000000 calls", Fatal: "io_uring_setup", Exits: []ariadne.Exit{{At: 50 * ms, Status: 0}, {At: 50 * ms, Command: 1, Status: 3}, {At: 51 * ms, Command: 2, Status: -1, Signal: 11}}, Left: ariadne.Left{Clock: 50 * ms}, Noted: ariadne.Noted{Unreplayable: true}}})
+		ariadne.Step{Action: deliver(3), At: 50 * ms,
+			Output: ariadne.Output{Diverged: "5000000 calls", Fatal: "io_uring_setup",
+				Exits: []ariadne.Exit{{At: 50 * ms, Status: 0}, {At: 50 * ms, Command: 1, Status: 3},
+					{At: 51 * ms, Command: 2, Status: -1, Signal: 11}}, Left: ariadne.Left{Clock: 50 * ms},
+				Noted: ariadne.Noted{Unreplayable: true}}})
 	for i := range steps {
 		steps[i].Index = i + 1
 		steps[i].Output.Deadline = ariadne.Never
@@ -115,7 +124,8 @@ func TestColumns(t *testing.T) {
 	}
 	style := Style{Width: 50}
 	tl := NewTimeline([]string{"n1"}, time.Millisecond, Style{Width: 80})
-	for _, text := range []string{strings.Repeat("日本語 ", 40), strings.Repeat("日本", 60), strings.Repeat(family, 60), strings.Repeat(" ", 100) + strings.Repeat("日 ", 60)} {
+	for _, text := range []string{strings.Repeat("日本語 ", 40), strings.Repeat("日本", 60), strings.Repeat(family, 60),
+		strings.Repeat(" ", 100) + strings.Repeat("日 ", 60)} {
 		for _, l := range append(strings.Split(style.Wrap(text), "\n"), style.Line(text)) {
 			if columns(l) > 49 {
 				t.Errorf("%d columns: %q", columns(l), l)
@@ -149,7 +159,8 @@ func TestTimeline(t *testing.T) {
 func TestTimelineOfCommands(t *testing.T) {
 	tl := NewTimeline([]string{"a"}, 0, Style{})
 	tl.Commands = func(_ ariadne.NodeID, command int) string { return [...]string{"serve", "look at files"}[command] }
-	lines := strings.Join(tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Exits: []ariadne.Exit{{Command: 1, Status: 3}, {Signal: 9}}}}), "\n")
+	lines := strings.Join(tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart},
+		Output: ariadne.Output{Exits: []ariadne.Exit{{Command: 1, Status: 3}, {Signal: 9}}}}), "\n")
 	for _, want := range []string{"look at files: exit status 3", "serve: killed by signal 9"} {
 		if !strings.Contains(lines, want) {
 			t.Errorf("%s\nwant %s", lines, want)
@@ -165,9 +176,13 @@ func TestTimelineOfFaults(t *testing.T) {
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: timer},
 		{Action: ariadne.Action{Kind: 20, Node: ariadne.NoNode}, Name: "cut a|b for 1s", At: 1 * ms},
-		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
-		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms, Output: timer},
-		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms, Output: ariadne.Output{Lost: []string{"write of 4 bytes at 0 to db", "creation of db"}, Left: ariadne.Left{Clock: 1000 * ms, Deadline: ariadne.Never}}},
+		{Action: ariadne.Action{Kind: 21, Node: 1}, Name: "crash b for 1s", At: 2 * ms,
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0, Vary: "fail:EIO@7/fsync:/x#1"}, At: 5 * ms,
+			Output: timer},
+		{Action: ariadne.Action{Kind: 22, Node: 1}, Name: "power b for 1s", At: 6 * ms,
+			Output: ariadne.Output{Lost: []string{"write of 4 bytes at 0 to db", "creation of db"},
+				Left: ariadne.Left{Clock: 1000 * ms, Deadline: ariadne.Never}}},
 		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 7 * ms, Output: timer},
 	} {
 		s.Index = i + 1
@@ -195,12 +210,16 @@ func TestTimelineOfFaults(t *testing.T) {
 
 // A sync that a loss of power has cut short is not waited for; one that a pause holds up is.
 func TestTimelineOfCutSync(t *testing.T) {
-	for down, want := range map[ariadne.Down]int{ariadne.PowerLost: 0, ariadne.Stopped: 0, ariadne.Crashed: 1, ariadne.Paused: 1} {
+	for down, want := range map[ariadne.Down]int{ariadne.PowerLost: 0, ariadne.Stopped: 0, ariadne.Crashed: 1,
+		ariadne.Paused: 1} {
 		tl := NewTimeline([]string{"a"}, time.Millisecond, Style{})
 		sync := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.Disk}, Seq: 1, Data: []byte("fsync of db")}
-		tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart}, Output: ariadne.Output{Messages: []ariadne.Message{sync}, Left: ariadne.Left{Deadline: ariadne.Never}}})
-		tl.Step(ariadne.Step{Index: 2, At: 1 * ms, Action: ariadne.Action{Kind: 22}, Name: "power a for 1s", Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: down}}})
-		tl.Step(ariadne.Step{Index: 3, At: 90 * ms, Action: ariadne.Action{Kind: ariadne.ActFire}, Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}})
+		tl.Step(ariadne.Step{Index: 1, Action: ariadne.Action{Kind: ariadne.ActStart},
+			Output: ariadne.Output{Messages: []ariadne.Message{sync}, Left: ariadne.Left{Deadline: ariadne.Never}}})
+		tl.Step(ariadne.Step{Index: 2, At: 1 * ms, Action: ariadne.Action{Kind: 22}, Name: "power a for 1s",
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never, Down: down}}})
+		tl.Step(ariadne.Step{Index: 3, At: 90 * ms, Action: ariadne.Action{Kind: ariadne.ActFire},
+			Output: ariadne.Output{Left: ariadne.Left{Deadline: ariadne.Never}}})
 		if got := tl.Undelivered(); len(got) != want {
 			t.Errorf("%v: %q, want %d lines", down, got, want)
 		}
@@ -210,9 +229,12 @@ func TestTimelineOfCutSync(t *testing.T) {
 // What a fault hits on its way shows as that, and not as what has not arrived.
 func TestTimelineOfStruckMessages(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
-	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.MustParseAddrPort("10.0.0.2:7")}, ariadne.Flow{Proto: ariadne.TCP}
+	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"),
+		Dst: netip.MustParseAddrPort("10.0.0.2:7")}, ariadne.Flow{Proto: ariadne.TCP}
 	tcp.Src, tcp.Dst = udp.Src, udp.Dst
-	sends := ariadne.Output{Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")}, {To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}}, Left: ariadne.Left{Deadline: ariadne.Never}}
+	sends := ariadne.Output{Messages: []ariadne.Message{{To: 1, Flow: udp, Seq: 1, Data: []byte("gone")},
+		{To: 1, Flow: udp, Seq: 2, Data: []byte("late")}, {To: 1, Flow: tcp, Seq: 1, Data: []byte("hello")}},
+		Left: ariadne.Left{Deadline: ariadne.Never}}
 	for i, word := range []string{"one, ", "two, ", "three"} {
 		sends.Messages = append(sends.Messages, ariadne.Message{To: 1, Flow: tcp, Seq: 2 + i, Data: []byte(word)})
 	}
@@ -221,10 +243,13 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: nothing},
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: sends},
-		{Action: ariadne.Action{Kind: world.Lose, Node: ariadne.NoNode, Flow: udp, Seq: 1}, Name: "lose udp a:5>b:7 #1", At: 1 * ms},
-		{Action: ariadne.Action{Kind: world.Split, Node: 1, Flow: tcp, Seq: 1, What: "1"}, Name: "split a:5>b:7 #1 behind 1", At: 1 * ms, Output: nothing},
+		{Action: ariadne.Action{Kind: world.Lose, Node: ariadne.NoNode, Flow: udp, Seq: 1}, Name: "lose udp a:5>b:7 #1",
+			At: 1 * ms},
+		{Action: ariadne.Action{Kind: world.Split, Node: 1, Flow: tcp, Seq: 1, What: "1"},
+			Name: "split a:5>b:7 #1 behind 1", At: 1 * ms, Output: nothing},
 		{Action: ariadne.Action{Kind: ariadne.ActDeliver, Node: 1, Flow: tcp, Seq: 1}, At: 2 * ms, Output: nothing},
-		{Action: ariadne.Action{Kind: world.Join, Node: 1, Flow: tcp, Seq: 2, What: "4"}, Name: "join a:5>b:7 #2 to #4", At: 2 * ms, Output: nothing},
+		{Action: ariadne.Action{Kind: world.Join, Node: 1, Flow: tcp, Seq: 2, What: "4"}, Name: "join a:5>b:7 #2 to #4",
+			At: 2 * ms, Output: nothing},
 	} {
 		s.Index = i + 1
 		lines = append(lines, tl.Step(s)...)
@@ -243,8 +268,11 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 
 // What partitions and machines that are off take is lost, and what is sent again and again is not.
 func TestTimelineOfLostMessages(t *testing.T) {
-	to := func(node int, p ariadne.Protocol, port uint16, seq int, sent ariadne.Time, flags ariadne.Flags) ariadne.Message {
-		return ariadne.Message{To: ariadne.NodeID(node), Seq: seq, Sent: sent, Flags: flags, Flow: ariadne.Flow{Proto: p, Src: netip.MustParseAddrPort("10.0.0.1:5"), Dst: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(node + 1)}), port)}}
+	to := func(node int, p ariadne.Protocol, port uint16, seq int, sent ariadne.Time,
+		flags ariadne.Flags) ariadne.Message {
+		return ariadne.Message{To: ariadne.NodeID(node), Seq: seq, Sent: sent, Flags: flags,
+			Flow: ariadne.Flow{Proto: p, Src: netip.MustParseAddrPort("10.0.0.1:5"),
+				Dst: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(node + 1)}), port)}}
 	}
 	sends := func(all ...ariadne.Message) ariadne.Output {
 		return ariadne.Output{Messages: all, Left: ariadne.Left{Deadline: ariadne.Never}}
@@ -257,12 +285,16 @@ func TestTimelineOfLostMessages(t *testing.T) {
 	for i, s := range []ariadne.Step{
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: sends()},
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 2}, Output: sends()},
-		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0}, Output: sends(to(1, ariadne.UDP, 1, 1, 0, 0), to(1, ariadne.TCP, 2, 1, 0, ariadne.SYN), to(1, ariadne.TCP, 3, 1, 0, 0), to(2, ariadne.UDP, 4, 1, 0, 0))},
+		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 0},
+			Output: sends(to(1, ariadne.UDP, 1, 1, 0, 0), to(1, ariadne.TCP, 2, 1, 0, ariadne.SYN),
+				to(1, ariadne.TCP, 3, 1, 0, 0), to(2, ariadne.UDP, 4, 1, 0, 0))},
 		{Action: network(world.Cut, "a>a-node-with-a-long-name for 1s"), At: 1 * ms},
-		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 2 * ms, Output: sends(to(1, ariadne.UDP, 1, 2, 2*ms, 0))},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 2 * ms,
+			Output: sends(to(1, ariadne.UDP, 1, 2, 2*ms, 0))},
 		{Action: network(world.Heal, "a>a-node-with-a-long-name for 1s"), At: 3 * ms},
 		{Action: ariadne.Action{Kind: world.Stop, Node: 2}, At: 4 * ms, Output: off},
-		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 5 * ms, Output: sends(to(1, ariadne.UDP, 1, 3, 5*ms, 0), to(2, ariadne.UDP, 6, 1, 5*ms, 0))},
+		{Action: ariadne.Action{Kind: ariadne.ActFire, Node: 0}, At: 5 * ms,
+			Output: sends(to(1, ariadne.UDP, 1, 3, 5*ms, 0), to(2, ariadne.UDP, 6, 1, 5*ms, 0))},
 		{Action: ariadne.Action{Kind: ariadne.ActStart, Node: 2}, At: 8 * ms, Output: sends()},
 	} {
 		s.Index = i + 1
@@ -309,9 +341,11 @@ func FuzzTimelineWidth(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, data []byte, width int) {
 		style := Style{Width: width}
 		tl := NewTimeline([]string{text, "n2"}, 0, style)
-		m := ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:65535", "[fd00::1]:65535"), Seq: 1, Data: data, Flags: 31}
+		m := ariadne.Message{From: 1, To: 0, Flow: flow("10.0.0.2:65535", "[fd00::1]:65535"), Seq: 1, Data: data,
+			Flags: 31}
 		steps := []ariadne.Step{
-			{Index: 1 << 20, Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1}, Output: ariadne.Output{Messages: []ariadne.Message{m}}},
+			{Index: 1 << 20, Action: ariadne.Action{Kind: ariadne.ActStart, Node: 1},
+				Output: ariadne.Output{Messages: []ariadne.Message{m}}},
 			{Index: 1<<20 + 1, Action: ariadne.Action{Kind: ariadne.ActDeliver, Node: 0, Flow: m.Flow, Seq: 1},
 				Output: ariadne.Output{Logs: []ariadne.LogLine{{Text: text}}, Diverged: text}},
 		}
@@ -342,10 +376,12 @@ func TestProgressLine(t *testing.T) {
 	}{
 		{Check{}, "   0.0s  0 executions  0 steps"},
 		{Check{Elapsed: 2 * time.Second, Executions: 1, Steps: 100}, "   2.0s  1 execution  100 steps  50 steps/s"},
-		{Check{Elapsed: 2500 * time.Millisecond, Time: time.Minute, Executions: 30, Executable: 100, Steps: 5000, Violations: 1},
+		{Check{Elapsed: 2500 * time.Millisecond, Time: time.Minute, Executions: 30, Executable: 100, Steps: 5000,
+			Violations: 1},
 			"   2.5s  30 executions  5000 steps  2000 steps/s  1 violation  left: 58s, 70 executions"},
 		{Check{Elapsed: 2 * time.Second, Executions: 200, Different: 7, Steps: 400}, "   2.0s  200 executions (7 different)  400 steps  200 steps/s"},
-		{Check{Elapsed: 2 * time.Second, Executions: 7, Different: 7, Steps: 40}, "   2.0s  7 executions  40 steps  20 steps/s"},
+		{Check{Elapsed: 2 * time.Second, Executions: 7, Different: 7, Steps: 40},
+			"   2.0s  7 executions  40 steps  20 steps/s"},
 		{Check{Elapsed: 70 * time.Second, Time: time.Minute}, "  70.0s  0 executions  0 steps  0 steps/s  left: 0s"},
 	}
 	for _, tt := range tests {

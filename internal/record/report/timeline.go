@@ -196,7 +196,9 @@ func (t *Timeline) Undelivered() []string {
 		start, on := t.started[m.To]
 		return !on || t.due(m) < start
 	})
-	lines := t.pending(waiting, markLate, func(m ariadne.Message, _ int) string { return fmt.Sprintf(" (not delivered, due at %v)", t.due(m)) })
+	lines := t.pending(waiting, markLate, func(m ariadne.Message, _ int) string {
+		return fmt.Sprintf(" (not delivered, due at %v)", t.due(m))
+	})
 	return append(lines, t.pending(t.lost, markFault, func(m ariadne.Message, more int) string {
 		if more > 0 {
 			return fmt.Sprintf(" (lost, and %d more)", more)
@@ -207,7 +209,8 @@ func (t *Timeline) Undelivered() []string {
 
 // pending returns a line for the first message of each flow of some that were due, with what to say
 // of it and how many more there are.
-func (t *Timeline) pending(all map[messageKey]ariadne.Message, mark rune, say func(m ariadne.Message, more int) string) []string {
+func (t *Timeline) pending(all map[messageKey]ariadne.Message, mark rune,
+	say func(m ariadne.Message, more int) string) []string {
 	first, count := map[ariadne.Flow]ariadne.Message{}, map[ariadne.Flow]int{}
 	for _, m := range all {
 		if t.due(m) >= t.latest {
@@ -219,7 +222,8 @@ func (t *Timeline) pending(all map[messageKey]ariadne.Message, mark rune, say fu
 		}
 	}
 	late := slices.SortedFunc(maps.Values(first), func(a, b ariadne.Message) int {
-		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From), strings.Compare(a.Flow.Src.String(), b.Flow.Src.String()),
+		return cmp.Or(cmp.Compare(a.Sent, b.Sent), cmp.Compare(a.From, b.From),
+			strings.Compare(a.Flow.Src.String(), b.Flow.Src.String()),
 			strings.Compare(a.Flow.Dst.String(), b.Flow.Dst.String()), cmp.Compare(a.Flow.Epoch, b.Flow.Epoch))
 	})
 	var lines []string
@@ -307,7 +311,9 @@ func (t *Timeline) struck(s ariadne.Step) (key messageKey, m ariadne.Message, kn
 	for id := range t.nodes {
 		key = messageKey{s.Action.Flow, ariadne.NodeID(id), s.Action.Seq}
 		m, known = t.sent[key]
-		if known && (s.Action.Node == key.to || s.Action.Node == ariadne.NoNode && (!m.Group.IsValid() || strings.HasSuffix(s.Name, " to "+t.nodes[id]))) {
+		if known &&
+			(s.Action.Node == key.to || s.Action.Node == ariadne.NoNode &&
+				(!m.Group.IsValid() || strings.HasSuffix(s.Name, " to "+t.nodes[id]))) {
 			return key, m, true
 		}
 	}
@@ -360,7 +366,8 @@ const maxLost = 12
 func (t *Timeline) outputRows(s ariadne.Step) []row {
 	var rows []row
 	add := func(at ariadne.Time, kind rowKind, format string, args ...any) {
-		rows = append(rows, row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
+		rows = append(rows,
+			row{at: at, node: s.Action.Node, from: ariadne.NoNode, kind: kind, text: fmt.Sprintf(format, args...)})
 	}
 	o := &s.Output
 	fault := func(at ariadne.Time, format string, args ...any) { // excerpts keep it

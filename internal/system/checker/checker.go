@@ -73,7 +73,8 @@ func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 // start starts the command as the leader of a process group of its own.
 func (c *Command) start() (pid int, err error) {
 	if c.View != nil {
-		return c.View.Start(sandbox.Command{Program: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, In: c.In, Out: c.Out, Traced: c.Follow != nil})
+		return c.View.Start(sandbox.Command{Program: c.Program, Args: c.Args, Env: c.Env, Dir: c.Dir, In: c.In,
+			Out: c.Out, Traced: c.Follow != nil})
 	}
 	out := c.Out.Fd()
 	pid, err = syscall.ForkExec(c.Program, c.Args, &syscall.ProcAttr{

@@ -27,8 +27,9 @@ func shell(t *testing.T, script string) *Command {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { out.Close(); in.Close() })
-	return &Command{Program: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: dir, Env: []string{"PATH=/usr/bin:/bin", "WORD=yes"},
-		In: in, Out: out, Timeout: time.Minute}
+	return &Command{Program: "/bin/sh", Args: []string{"sh", "-c", script}, Dir: dir,
+		Env: []string{"PATH=/usr/bin:/bin", "WORD=yes"},
+		In:  in, Out: out, Timeout: time.Minute}
 }
 
 // TestRun: how a command ended, and what it has said.

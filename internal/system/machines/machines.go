@@ -26,7 +26,9 @@ func Of(s *spec.Spec, index int, seed uint64) *config.Machine {
 		Commands: commands(def.Commands), Restart: commands(def.Restart), AfterCrash: commands(def.AfterCrash),
 		Path: spec.Path, Env: def.Env, Stdin: def.Stdin, StdinOpen: def.StdinOpen, User: def.User, Group: def.Group,
 		SpecDir: s.Dir, Beside: s, WorkDir: def.Dir, Writable: def.Writable, Run: def.Run,
-		Links:  slices.DeleteFunc(slices.Clone(def.Links), func(name string) bool { return slices.Contains(s.Hidden, path.Join(s.Dir, name)) }),
+		Links: slices.DeleteFunc(slices.Clone(def.Links), func(name string) bool {
+			return slices.Contains(s.Hidden, path.Join(s.Dir, name))
+		}),
 		Limits: config.Limits{Divergence: s.Limits.Divergence, Calls: s.Limits.Calls},
 		Faults: faults(s, def.ID),
 		Ready:  config.Ready{Port: def.Ready.Port, Line: def.Ready.Line},
@@ -40,7 +42,9 @@ func Of(s *spec.Spec, index int, seed uint64) *config.Machine {
 	}
 	for i := range s.Probes {
 		p := &s.Probes[i]
-		m.Probes = append(m.Probes, config.Probe{Name: p.Name, Function: p.Function, Variable: p.Variable, Values: p.Values, Returns: p.Returns, Ends: p.Ends, Ignored: !p.At(def.ID)})
+		m.Probes = append(m.Probes,
+			config.Probe{Name: p.Name, Function: p.Function, Variable: p.Variable, Values: p.Values, Returns: p.Returns,
+				Ends: p.Ends, Ignored: !p.At(def.ID)})
 	}
 	for i := range s.Looks {
 		l := &s.Looks[i]
@@ -96,7 +100,8 @@ func fails(s *spec.Spec, id ariadne.NodeID) (f config.Fail) {
 	if s.Faults[world.Fail] == 0 || !s.Fail.Of(id) {
 		return f
 	}
-	f = config.Fail{Errors: s.Fail.Errors, Functions: s.Fail.Functions, Paths: s.Fail.Paths, Programs: s.Fail.Programs, Sites: s.Fail.Sites}
+	f = config.Fail{Errors: s.Fail.Errors, Functions: s.Fail.Functions, Paths: s.Fail.Paths, Programs: s.Fail.Programs,
+		Sites: s.Fail.Sites}
 	if f.Errors == nil {
 		f.Errors = spec.DefaultFail().Errors
 	}

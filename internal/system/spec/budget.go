@@ -30,7 +30,9 @@ type budgeted[T any] interface {
 }
 
 func timesField[T any, B budgeted[T]]() field[T] {
-	return countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(t *T) *int { return &B(t).budget().count })
+	return countField("count", "How many in one execution; default 1.", 0, world.MaxFaults, func(t *T) *int {
+		return &B(t).budget().count
+	})
 }
 
 // nodesField is which nodes are meant by nodes.
@@ -52,7 +54,9 @@ func betweenField[T any, B budgeted[T]](within string) field[T] {
 // kinds have it.
 func afterField[T any, B budgeted[T]]() field[T] {
 	return field[T]{"after", "A regular expression: the fault happens only after a line that matches. The line is of the node that the fault hits, of either end of a message, or of any node when the network is partitioned or slow. {node: NAME, line: EXPRESSION} names the node instead, as in {node: client, line: acked}. Default: from the beginning.",
-		schema{"anyOf": []schema{{"type": "string"}, {"type": "object", "additionalProperties": false, "required": []string{"node", "line"}, "properties": schema{"node": schema{"type": "string"}, "line": schema{"type": "string"}}}}},
+		schema{"anyOf": []schema{{"type": "string"},
+			{"type": "object", "additionalProperties": false, "required": []string{"node", "line"},
+				"properties": schema{"node": schema{"type": "string"}, "line": schema{"type": "string"}}}}},
 		func(r *reader, into *T, v *yaml.Node) {
 			line := lineText{}
 			if v.Kind == yaml.MappingNode {
@@ -84,12 +88,17 @@ func afterField[T any, B budgeted[T]]() field[T] {
 type lineText struct{ node, line text }
 
 var lineFields = []field[lineText]{
-	{"node", "The node that writes the line.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) { l.node = r.text(v) }},
-	{"line", "A regular expression.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) { l.line = r.text(v) }},
+	{"node", "The node that writes the line.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) {
+		l.node = r.text(v)
+	}},
+	{"line", "A regular expression.", schema{"type": "string"}, func(r *reader, l *lineText, v *yaml.Node) {
+		l.line = r.text(v)
+	}},
 }
 
 // readBudget reads the fields of a kind of fault, or only a number of them.
-func readBudget[T any, B budgeted[T]](r *reader, s *specText, k ariadne.ActionKind, fields []field[T], into *T, v *yaml.Node) {
+func readBudget[T any, B budgeted[T]](r *reader, s *specText, k ariadne.ActionKind, fields []field[T], into *T,
+	v *yaml.Node) {
 	b := B(into).budget()
 	b.line, b.count = v.Line, 1
 	if v.Kind == yaml.MappingNode {
@@ -109,6 +118,8 @@ func hits(k ariadne.ActionKind) *fault {
 var hitFields = []field[budgetText]{
 	timesField[budgetText](),
 	nodesField[budgetText]("Names of the nodes whose messages the fault hits, sent or received; default any."),
-	textsField("peers", "Names of the nodes at the other end; default any.", func(h *budgetText) *[]text { return &h.peers }),
+	textsField("peers", "Names of the nodes at the other end; default any.", func(h *budgetText) *[]text {
+		return &h.peers
+	}),
 	afterField[budgetText](),
 }

@@ -41,7 +41,8 @@ func (b *Budgets) Set(s string) error {
 		if counted {
 			var err error
 			if n, err = strconv.Atoi(number); err != nil || n < 0 || n > world.MaxFaults {
-				return fmt.Errorf("bad number %q of %s: a whole number from 0 to %d is needed", number, name, world.MaxFaults)
+				return fmt.Errorf("bad number %q of %s: a whole number from 0 to %d is needed", number, name,
+					world.MaxFaults)
 			}
 		}
 		if b.given == nil {

@@ -73,7 +73,8 @@ func (w nodeText) substitute(i int) nodeText {
 		return ts
 	}
 	w.waits = replaceAll(w.waits)
-	w.commands, w.restart, w.after, w.addrs, w.dir, w.envFile = replaceAll(w.commands), replaceAll(w.restart), replaceAll(w.after), replaceAll(w.addrs), replace(w.dir), replace(w.envFile)
+	w.commands, w.restart, w.after, w.addrs, w.dir, w.envFile = replaceAll(w.commands), replaceAll(w.restart),
+		replaceAll(w.after), replaceAll(w.addrs), replace(w.dir), replace(w.envFile)
 	env := map[string]text{}
 	for k, v := range w.env {
 		env[k] = replace(v)

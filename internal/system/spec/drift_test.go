@@ -42,10 +42,13 @@ func TestPartingByFaults(t *testing.T) {
 	}{
 		{OnNodes{}, 12*time.Millisecond + 50*60*time.Microsecond},
 		{OnNodes{Nodes: []ariadne.NodeID{0}}, 12 * time.Millisecond},
-		{OnNodes{Nodes: []ariadne.NodeID{1}, By: []ariadne.NodeFault{ariadne.Drift{By: -50}, ariadne.Drift{By: 20}}}, 70 * 60 * time.Microsecond},
-		{OnNodes{Nodes: []ariadne.NodeID{2}, By: []ariadne.NodeFault{ariadne.Drift{By: 900}}}, 900 * 60 * time.Microsecond},
+		{OnNodes{Nodes: []ariadne.NodeID{1}, By: []ariadne.NodeFault{ariadne.Drift{By: -50}, ariadne.Drift{By: 20}}},
+			70 * 60 * time.Microsecond},
+		{OnNodes{Nodes: []ariadne.NodeID{2}, By: []ariadne.NodeFault{ariadne.Drift{By: 900}}},
+			900 * 60 * time.Microsecond},
 	} {
-		s := Spec{ClockError: time.Second, Limits: Limits{Time: time.Minute}, Nodes: []Node{{ID: 0}, {ID: 1, ClockDrift: 50}, {ID: 2, Client: true}}}
+		s := Spec{ClockError: time.Second, Limits: Limits{Time: time.Minute},
+			Nodes: []Node{{ID: 0}, {ID: 1, ClockDrift: 50}, {ID: 2, Client: true}}}
 		s.OnNodes[world.Drift] = c.drift
 		if got, want := s.Parting(), 3*time.Millisecond; got != want {
 			t.Errorf("without faults: %v, want %v", got, want)

@@ -65,7 +65,8 @@ var exploreFields = []field[exploreText]{
 		schema{"enum": space.Equalities()}, setEquality},
 	{"script", "A file in Starlark beside the spec, with functions that the search calls: explore, independent, same (docs/guides/scripts.md).", schema{"type": "string"}, setScript},
 	{"symmetric", "Groups of interchangeable nodes, by name. States that differ only by an exchange of nodes of a group count as one.",
-		schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
+		schema{"type": "array", "minItems": 1,
+			"items": schema{"type": "array", "minItems": 2, "items": schema{"type": "string"}}}, setSymmetric},
 	{"weights", "How likely random choices take an event of each kind, in proportion; default 1 each.", schema{"$ref": "#/$defs/weights"},
 		func(r *reader, e *exploreText, v *yaml.Node) { readFields(r, weightFields, &e.Weights, v) }},
 	{"bounds", "Bounds that keep the search small; default: only the limits.", schema{"$ref": "#/$defs/bounds"},
@@ -82,7 +83,8 @@ var weightFields = func() (all []field[[world.MaxKinds]int]) {
 		if world.FreeKind(kind.Name) { // which is drawn evenly
 			continue
 		}
-		all = append(all, countField(kind.Name, "Of "+kind.Doc+".", 1, MaxWeight, func(w *[world.MaxKinds]int) *int { return &w[k] }))
+		all = append(all,
+			countField(kind.Name, "Of "+kind.Doc+".", 1, MaxWeight, func(w *[world.MaxKinds]int) *int { return &w[k] }))
 	}
 	return all
 }()
@@ -92,20 +94,26 @@ const MaxWeight = 1000
 
 var boundFields = []field[Bounds]{
 	{"from", "Follow the natural schedule up to this step, and explore from there: its number, /regexp/ on the log lines, or live, the first step at which no goal (eventually, leads_to) is pending.",
-		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(/.+/|live)$"}}}, setFrom},
+		schema{"anyOf": []schema{{"type": "integer", "minimum": 1}, {"type": "string", "pattern": "^(/.+/|live)$"}}},
+		setFrom},
 	boundField("depth", "Steps of a path, at most.", 1, func(b *Bounds) **int { return &b.Depth }),
-	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int { return &b.Deviations }),
-	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int { return &b.Deliveries }),
+	boundField("deviations", "Steps of a path that are not the natural ones, at most.", 0, func(b *Bounds) **int {
+		return &b.Deviations
+	}),
+	boundField("deliveries", "Messages that arrive on a path, at most.", 0, func(b *Bounds) **int {
+		return &b.Deliveries
+	}),
 	boundField("timers", "Timers that fire on a path although something else comes first in time, at most.", 0, func(b *Bounds) **int { return &b.Timers }),
 	boundField("delays", "Messages delayed past a timer on a path, at most; no more than the spec's delays.", 0, func(b *Bounds) **int { return &b.Delays }),
 }
 
 // boundField is a field with an upper bound, of which none is said without it.
 func boundField[T any](name, doc string, low int, at func(*T) **int) field[T] {
-	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": MaxInt}, func(r *reader, into *T, v *yaml.Node) {
-		n := r.count(v, low, MaxInt)
-		*at(into) = &n
-	}}
+	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": MaxInt},
+		func(r *reader, into *T, v *yaml.Node) {
+			n := r.count(v, low, MaxInt)
+			*at(into) = &n
+		}}
 }
 
 func setFrom(r *reader, b *Bounds, v *yaml.Node) {
@@ -225,7 +233,8 @@ func (r *reader) symmetric(groups [][]text, nodes []Node) [][]ariadne.NodeID {
 	for i, ids := range out {
 		for _, id := range ids[1:] {
 			if what := differ(nodes, ids, ids[0], id); what != "" {
-				r.fail(groups[i][0].line, "symmetric: nodes %s and %s are not interchangeable: %s", nodes[ids[0]].Name, nodes[id].Name, what)
+				r.fail(groups[i][0].line, "symmetric: nodes %s and %s are not interchangeable: %s", nodes[ids[0]].Name,
+					nodes[id].Name, what)
 			}
 		}
 	}

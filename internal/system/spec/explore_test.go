@@ -22,10 +22,12 @@ func TestReadExplore(t *testing.T) {
 	e.States = nil
 	n := func(n int) *int { return &n }
 	compare(t, e, Explore{
-		Line: 9, Strategy: "deviations", StrategyLine: 9, Script: filepath.Join("testdata", "good", "server"), ScriptLine: 10,
+		Line: 9, Strategy: "deviations", StrategyLine: 9, Script: filepath.Join("testdata", "good", "server"),
+		ScriptLine: 10,
 		Symmetric:  [][]ariadne.NodeID{{2, 3, 4}, {1, 0}},
 		Weights:    [world.MaxKinds]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5},
-		Bounds:     Bounds{From: "/became leader/", Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)},
+		Bounds: Bounds{From: "/became leader/", Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2),
+			Delays: n(1)},
 		Backtracks: n(7), Branch: n(9),
 	})
 }
@@ -80,7 +82,8 @@ func TestInterchangeable(t *testing.T) {
 		{"{name: a, command: sh -l 10.0.0.1 x}", "{name: b, command: sh -l 10.0.0.2 x}", ""},
 		{"{name: n1, env: {ID: 1}, command: sh}", "{name: n2, env: {ID: 2}, command: sh}", ""},
 		{"{name: n1, command: sh -c 1}", "{name: n2, command: sh -c 1}", ""},
-		{"{name: a, command: sh -c first}", "{name: b, command: sh -c second}", `"first" and "second" in their commands`},
+		{"{name: a, command: sh -c first}", "{name: b, command: sh -c second}",
+			`"first" and "second" in their commands`},
 		{"{name: a, command: sh x}", "{name: b, command: sh x y}", "one has more arguments"},
 		{"{name: a, command: [sh, sh]}", "{name: b, command: sh}", "one has more commands"},
 		{"{name: a, command: sh, start: 1s}", "{name: b, command: sh}", "start"},
@@ -88,7 +91,8 @@ func TestInterchangeable(t *testing.T) {
 		{"{name: a, command: sh, may_fail: true}", "{name: b, command: sh}", "may_fail"},
 		{"{name: a, command: sh, env: {X: 1}}", "{name: b, command: sh, env: {Y: 1}}", "env"},
 	} {
-		_, err := Parse("testdata/x.yaml", []byte("nodes:\n  - "+c.a+"\n  - "+c.b+"\nexplore: {symmetric: [["+nameOf(c.a)+", "+nameOf(c.b)+"]]}\n"))
+		_, err := Parse("testdata/x.yaml",
+			[]byte("nodes:\n  - "+c.a+"\n  - "+c.b+"\nexplore: {symmetric: [["+nameOf(c.a)+", "+nameOf(c.b)+"]]}\n"))
 		switch {
 		case c.want == "" && err != nil:
 			t.Error(err)

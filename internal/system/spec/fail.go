@@ -134,7 +134,9 @@ func (f *Fail) allow(calls, errors []string) (unknown, unfit []string) {
 			}
 			known = true
 			if errors != nil {
-				take = slices.DeleteFunc(slices.Clone(errors), func(e string) bool { return !slices.Contains(c.errors, e) })
+				take = slices.DeleteFunc(slices.Clone(errors), func(e string) bool {
+					return !slices.Contains(c.errors, e)
+				})
 			}
 			for _, e := range take {
 				fit[e] = true
@@ -180,7 +182,8 @@ type failText struct {
 
 var failFields = []field[failText]{
 	timesField[failText](),
-	textsField("calls", "Names of calls, or of families of them: "+families()+"; default writes and syncs.", func(f *failText) *[]text { return &f.calls }),
+	textsField("calls", "Names of calls, or of families of them: "+families()+"; default writes and syncs.",
+		func(f *failText) *[]text { return &f.calls }),
 	textsField("errors", "The errors with which they fail, as in EIO, of those in their manuals. SHORT: the call moves a part. FULL: ENOSPC, and the disk is full from then on. Default the usual ones.", func(f *failText) *[]text { return &f.errors }),
 	textsField("paths", "Patterns for the files on which they fail, as in /node/wal/* or *.log, compared with the path by which the file was opened; default any.", func(f *failText) *[]text { return &f.paths }),
 	nodesField[failText]("Names of the nodes whose calls fail; default all."),
@@ -227,7 +230,8 @@ func setFunctions(r *reader, f *failText, v *yaml.Node) {
 func setFail(r *reader, s *specText, v *yaml.Node) {
 	var w failText
 	readBudget(r, s, world.Fail, failFields, &w, v)
-	s.Fail = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions, Programs: stringsOf(w.programs)}
+	s.Fail = Fail{Errors: map[string][]string{}, Combined: w.combined, Sites: w.sites, Functions: w.functions,
+		Programs: stringsOf(w.programs)}
 	calls, errors := stringsOf(w.calls), stringsOf(w.errors)
 	if calls == nil && w.functions == nil {
 		calls = defaultFamilies

@@ -72,7 +72,9 @@ func faultFields() (all []field[specText]) {
 	number := schema{"type": "integer", "minimum": 0, "maximum": world.MaxFaults}
 	eachFault(func(k ariadne.ActionKind, row *fault) {
 		kind := world.KindOf(k)
-		all = append(all, field[specText]{kind.Name, kind.Fault + ", at most.", schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + row.definedBy(k)}}}, row.set})
+		all = append(all,
+			field[specText]{kind.Name, kind.Fault + ", at most.",
+				schema{"anyOf": []schema{number, {"$ref": "#/$defs/" + row.definedBy(k)}}}, row.set})
 	})
 	return all
 }

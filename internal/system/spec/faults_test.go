@@ -12,7 +12,8 @@ import (
 func TestRowsOfFaults(t *testing.T) {
 	for _, k := range world.Kinds() {
 		kind := world.KindOf(k)
-		if has := rows[k] != nil; !has && kind.Fault != "" && !kind.Messages && kind.Network == nil && kind.OnNodes == nil || has && kind.Fault == "" {
+		if has := rows[k] != nil; !has && kind.Fault != "" && !kind.Messages && kind.Network == nil &&
+			kind.OnNodes == nil || has && kind.Fault == "" {
 			t.Errorf("%s: a row: %v", kind.Name, has)
 		}
 	}

@@ -53,15 +53,19 @@ type nodeText struct {
 }
 
 var specFields = []field[specText]{
-	textField("name", "Name of the system, for reports; default: the file's name.", func(s *specText) *string { return &s.Name }),
-	{"nodes", "The machines of the system.", schema{"type": "array", "minItems": 1, "items": schema{"$ref": "#/$defs/node"}}, setNodes},
+	textField("name", "Name of the system, for reports; default: the file's name.", func(s *specText) *string {
+		return &s.Name
+	}),
+	{"nodes", "The machines of the system.",
+		schema{"type": "array", "minItems": 1, "items": schema{"$ref": "#/$defs/node"}}, setNodes},
 	{"seed", "Seed of random bytes, clock offsets and random walks; default 0.", schema{"type": "integer", "minimum": 0},
 		func(r *reader, s *specText, v *yaml.Node) { s.Seed = r.seed(v) }},
 	{"date", "The time that the nodes' real-time clocks show at first, as 2026-11-21 or 2026-11-21T09:30:00Z. A date alone means ten minutes before that day ends in UTC, so that a certificate made on it is valid. Default 2023-11-14T22:13:20Z.",
 		schema{"type": "string"}, func(r *reader, s *specText, v *yaml.Node) { s.Date = r.date(v) }},
 	{"processor", "The processor that programs see. host (the default) is the real one without random instructions. The others are fixed, with the features of a level of the x86-64 psABI, the same on all machines. They need a machine that has these features and on which cpuid can be trapped (ariadne doctor).",
 		schema{"enum": processor.Names()}, setProcessor},
-	durationField("latency", "Virtual time that every message takes; default 1ms.", 0, func(s *specText) *time.Duration { return &s.Latency }),
+	durationField("latency", "Virtual time that every message takes; default 1ms.", 0,
+		func(s *specText) *time.Duration { return &s.Latency }),
 	durationField("clock_error", "Timers due within this time of the earliest one may fire in any order; default 0.", 0, func(s *specText) *time.Duration { return &s.ClockError }),
 	countField("delays", "How many messages may be delayed past a timer in one execution; default 3.", 0, MaxInt, func(s *specText) *int { return &s.Delays }),
 	durationField("max_delay", "The most that a delayed message is late; default 7s, as when three segments that open a connection are lost in a row.", 1, func(s *specText) *time.Duration { return &s.MaxDelay }),
@@ -72,7 +76,9 @@ var specFields = []field[specText]{
 	{"ends", "How executions are meant to end: clients (the default) when the clients are done or nothing is left to happen; time also at limits.time. A check is inconclusive when a limit cuts off nearly all its executions.",
 		schema{"enum": []string{"clients", "time"}}, setEnds},
 	{"expose", "The values that nodes expose of their state, for properties: by name, a regular expression on their lines, or a longer description.",
-		schema{"type": "object", "additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}}, setExpose},
+		schema{"type": "object",
+			"additionalProperties": schema{"anyOf": []schema{{"type": "string"}, {"$ref": "#/$defs/exposed"}}}},
+		setExpose},
 	{"stages", "Functions of definitions that make tuples from exposed tuples, or from those of other stages, by the name of the tuples that they make (docs/guides/properties.md).",
 		schema{"type": "object", "additionalProperties": schema{"$ref": "#/$defs/stage"}}, setStages},
 	{"history", "How lines describe clients' operations, for the property linearizable.", schema{"$ref": "#/$defs/history"}, setHistory},
@@ -88,8 +94,12 @@ var specFields = []field[specText]{
 }
 
 var limitFields = []field[Limits]{
-	countField("steps", "Actions in one execution; default 10000.", 1, MaxInt, func(l *Limits) *int { return &l.Steps }),
-	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration { return &l.Time }),
+	countField("steps", "Actions in one execution; default 10000.", 1, MaxInt, func(l *Limits) *int {
+		return &l.Steps
+	}),
+	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration {
+		return &l.Time
+	}),
 	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call. A longer step is cut off, and the result is inconclusive. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
 	durationField("finally", "Real time that the command of finally may take. If it takes longer, the result is inconclusive. Default 60s.", 1, func(l *Limits) *time.Duration { return &l.Finally }),
 	countField("calls", "System calls in one step, counted from when the step last opened or ran a file that is new to it. A step with more, or with ten times as many in all, is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
@@ -121,7 +131,8 @@ var nodeFields = []field[nodeText]{
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.dir = r.text(v) }},
 	textsField("writable", "Further absolute directories that the node may write, each a private copy of the host's, or empty when the host has none. The copies are in memory, and use room of disk.", func(n *nodeText) *[]text { return &n.writable }),
 	{"env", "Environment besides PATH, HOME, LANG, TZ and LSAN_OPTIONS=detect_leaks=0.",
-		schema{"type": "object", "additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
+		schema{"type": "object",
+			"additionalProperties": schema{"type": []string{"string", "number", "boolean", "null"}}}, setEnv},
 	{"stdin", "Standard input: none (the default: /dev/null), open (no data, and no end), or the text itself.",
 		schema{"type": "string"}, setStdin},
 	flagField("may_fail", "The death of this node is no violation.", func(n *nodeText) *bool { return &n.MayFail }),
@@ -134,7 +145,9 @@ var nodeFields = []field[nodeText]{
 	sizeField("memory", "Memory that the node has, as in 512M or 4G; default 8G. A mapping larger than that fails with ENOMEM. The check is inconclusive when the node touches more memory, or fills half of it with unread data of sockets, pipes and the like.", func(n *nodeText) *int64 { return &n.Memory }),
 	sizeField("disk", "Room for the node's own files, with copies of dir and writable, as in 64M; default 2G. When it is full, the node's programs see ENOSPC. That makes the check inconclusive unless the field is given.", func(n *nodeText) *int64 { return &n.Disk }),
 	{"user", "The user of the node's commands and files: a name of this machine's /etc/passwd, a number, or user:group of either, as in 111:115; default 0. A name means its group of /etc/passwd, too, a number the group of that number. There are no further groups.",
-		schema{"type": []string{"string", "integer"}}, func(r *reader, n *nodeText, v *yaml.Node) { r.user(n, r.text(v)) }},
+		schema{"type": []string{"string", "integer"}}, func(r *reader, n *nodeText, v *yaml.Node) {
+			r.user(n, r.text(v))
+		}},
 	textsField("run", "Directories below /run that the node's user may write, as in [postgresql]: they are there when the machine is switched on (systemd: RuntimeDirectory). Directories that stay when it is switched off belong in writable (StateDirectory).", func(n *nodeText) *[]text { return &n.run }),
 	{"env_file", "File beside the spec, or absolute, with further environment: lines of NAME=value, as in systemd's EnvironmentFile. env has precedence.",
 		schema{"type": "string"}, func(r *reader, n *nodeText, v *yaml.Node) { n.envFile = r.text(v) }},
@@ -148,7 +161,8 @@ var nodeFields = []field[nodeText]{
 			n.ClockOffset = by
 		}},
 	countField("clock_drift", "By how much the node's clocks and timers run fast, in parts per million, or slow when it is negative. Over limits.time clocks may differ by no more than clock_error. Default 0.", -world.MaxDrift, world.MaxDrift, func(n *nodeText) *int { return &n.ClockDrift }),
-	durationField("start", "Virtual time at which the node is switched on; default 0.", 0, func(n *nodeText) *time.Duration { return &n.Start }),
+	durationField("start", "Virtual time at which the node is switched on; default 0.", 0,
+		func(n *nodeText) *time.Duration { return &n.Start }),
 }
 
 // specText is a spec whose nodes are as written.
@@ -200,9 +214,10 @@ func flagField[T any](name, doc string, at func(*T) *bool) field[T] {
 }
 
 func countField[T any](name, doc string, low, high int, at func(*T) *int) field[T] {
-	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": high}, func(r *reader, into *T, v *yaml.Node) {
-		*at(into) = r.count(v, low, high)
-	}}
+	return field[T]{name, doc, schema{"type": "integer", "minimum": low, "maximum": high},
+		func(r *reader, into *T, v *yaml.Node) {
+			*at(into) = r.count(v, low, high)
+		}}
 }
 
 func durationField[T any](name, doc string, low time.Duration, at func(*T) *time.Duration) field[T] {

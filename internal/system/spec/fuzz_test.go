@@ -71,7 +71,8 @@ func checkWhole(t *testing.T, s *Spec) {
 			t.Fatalf("directory %q", n.Dir)
 		}
 	}
-	if s.Latency < 0 || s.ClockError < 0 || s.Delays < 0 || s.Limits.Steps < 1 || s.Limits.Time < 1 || s.Limits.Calls < 1 || s.Limits.Divergence < 1 {
+	if s.Latency < 0 || s.ClockError < 0 || s.Delays < 0 || s.Limits.Steps < 1 || s.Limits.Time < 1 ||
+		s.Limits.Calls < 1 || s.Limits.Divergence < 1 {
 		t.Fatalf("bad numbers in %+v", s)
 	}
 }

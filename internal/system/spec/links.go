@@ -59,7 +59,9 @@ func (r *reader) links(commands []text) []string {
 func relativeNames(words []string) []string {
 	var names []string
 	for _, word := range words {
-		for _, part := range append(strings.FieldsFunc(word, func(c rune) bool { return strings.ContainsRune("=:,@", c) }), word) {
+		for _, part := range append(strings.FieldsFunc(word, func(c rune) bool {
+			return strings.ContainsRune("=:,@", c)
+		}), word) {
 			if part = filepath.Clean(part); part != "." && !filepath.IsAbs(part) {
 				names = append(names, part)
 			}

@@ -9,7 +9,8 @@ import (
 
 func TestLinks(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"server.py", "srv", "a b", "x/y", "x/z", "x/deep/w", "lib/a.jar", "lib/b.jar", "c.conf", "log"} {
+	for _, name := range []string{"server.py", "srv", "a b", "x/y", "x/z", "x/deep/w", "lib/a.jar", "lib/b.jar",
+		"c.conf", "log"} {
 		p := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
 			t.Fatal(err)

@@ -154,7 +154,8 @@ func networkFields(n *world.Network) []field[networkText] {
 
 var (
 	groupsSchema = schema{"type": "array", "minItems": 1, "items": textsSchema}
-	linksSchema  = schema{"type": "array", "minItems": 1, "items": schema{"type": "array", "minItems": 2, "maxItems": 2, "items": schema{"type": "string"}}}
+	linksSchema  = schema{"type": "array", "minItems": 1,
+		"items": schema{"type": "array", "minItems": 2, "maxItems": 2, "items": schema{"type": "string"}}}
 )
 
 // groups reads a list of lists of names.
@@ -189,7 +190,8 @@ func (r *reader) cutNodes(where string, written [][]text, nodes []Node) (groups 
 		slices.Sort(g)
 		switch same := func(h []ariadne.NodeID) bool { return slices.Equal(g, h) }; {
 		case len(slices.Compact(slices.Clone(g))) < len(g):
-			r.fail(names[0].line, "faults: %s: a node stands twice in [%s]", where, strings.Join(stringsOf(names), ", "))
+			r.fail(names[0].line, "faults: %s: a node stands twice in [%s]", where,
+				strings.Join(stringsOf(names), ", "))
 		case slices.ContainsFunc(groups, same):
 			r.fail(names[0].line, "faults: %s: [%s] stands twice", where, strings.Join(stringsOf(names), ", "))
 		}

@@ -63,7 +63,8 @@ func (s *Spec) HasShortFaults() bool {
 var downs = []struct {
 	kind ariadne.ActionKind
 	down ariadne.Down
-}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused}, {world.Power, ariadne.PowerLost}}
+}{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused},
+	{world.Power, ariadne.PowerLost}}
 
 // outagesOf are the faults that take nodes down in one way: each alone, then groups of them.
 func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {

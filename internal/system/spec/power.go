@@ -26,7 +26,10 @@ const maxImages = 100_000
 
 // LosesPower reports whether a node's machine may lose power.
 func (s *Spec) LosesPower(id ariadne.NodeID) bool {
-	return s.Faults[world.Power] > 0 && slices.ContainsFunc(s.outagesOf(ariadne.PowerLost), func(f world.NodeFaults) bool { return slices.Contains(f.Nodes, id) })
+	return s.Faults[world.Power] > 0 &&
+		slices.ContainsFunc(s.outagesOf(ariadne.PowerLost), func(f world.NodeFaults) bool {
+			return slices.Contains(f.Nodes, id)
+		})
 }
 
 // mostTogether is of how many nodes each set may go down: 26 sets.
@@ -86,7 +89,8 @@ func init() { outageRow(world.Power, ariadne.PowerLost, "", powerFields) }
 // powerFields are those of an outage, and what is left.
 var powerFields = append(slices.Clone(outageFields),
 	field[outageText]{"model", "The unsynced operations that a loss may leave: prefix (all up to one of them), ordered (metadata in order, data before the metadata that show it, as on ext4; the default) or any (any of them). With :512 writes may be torn at multiples of 512 bytes instead of 4096.",
-		schema{"type": "string", "pattern": "^(prefix|ordered|any)(:512)?$"}, func(r *reader, o *outageText, v *yaml.Node) {
+		schema{"type": "string", "pattern": "^(prefix|ordered|any)(:512)?$"},
+		func(r *reader, o *outageText, v *yaml.Node) {
 			t := r.text(v)
 			m, err := disk.ParseModel(t.string)
 			if err != nil {

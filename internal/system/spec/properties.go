@@ -75,7 +75,9 @@ var exposeFields = []field[exposeText]{
 	{"until", "A regular expression: a line of the node that matches ends the tuple. If it has the groups of the key, it ends the tuple with the same key.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.until = r.regexp(e.where, v) }},
 	textsField("key", "Names of groups that distinguish tuples: a node exposes one tuple for each key. Default none: it exposes one tuple at a time.", func(e *exposeText) *[]text { return &e.key }),
-	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text { return &e.nodes }),
+	textsField("nodes", "Names of the nodes whose lines count; default all.", func(e *exposeText) *[]text {
+		return &e.nodes
+	}),
 	{"file", "A file of the node, relative to where its programs start: its content exposes a tuple while the file exists.", schema{"type": "string"},
 		func(r *reader, e *exposeText, v *yaml.Node) { e.file = r.text(v) }},
 	{"command", "A command that asks the node's programs, as redis-cli does. It runs in a copy of the node after each step of the node. Its standard output exposes a tuple if its status is 0.", schema{"type": "string"},
@@ -136,7 +138,9 @@ var historyFields = []field[historyText]{
 }
 
 func historyField(name, doc string, at func(*historyText) **regexp.Regexp) field[historyText] {
-	return field[historyText]{name, doc, schema{"type": "string"}, func(r *reader, h *historyText, v *yaml.Node) { *at(h) = r.regexp("history: "+name, v) }}
+	return field[historyText]{name, doc, schema{"type": "string"}, func(r *reader, h *historyText, v *yaml.Node) {
+		*at(h) = r.regexp("history: "+name, v)
+	}}
 }
 
 func setHistory(r *reader, s *specText, v *yaml.Node) {
@@ -166,7 +170,8 @@ var propertyFields = []field[propertyText]{
 	formField("agree", "The name of exposed tuples: those with the same key have the same fields, whichever node exposes them."),
 	formField("one", "The name of exposed tuples: at most one node exposes one, or one node for each value of the fields that per names."),
 	formField("rises", "The name of exposed tuples: their last field, a number, never becomes smaller for a node and key."),
-	{"per", "With one: the name of a field, or a list of several.", textsSchema, func(r *reader, p *propertyText, v *yaml.Node) { p.per = r.texts(v) }},
+	{"per", "With one: the name of a field, or a list of several.", textsSchema,
+		func(r *reader, p *propertyText, v *yaml.Node) { p.per = r.texts(v) }},
 	formField("durable", "Acknowledged operations survive: each read by itself could come from one copy of data with everything that was acknowledged before the read began."),
 	formField("linearizable", "The results of clients' operations (history) could come from one copy of data, on which each operation happens at one moment between its beginning and its end: "+strings.Join(history.Names(), ", ")+", or a function of definitions. With keys, each key has a copy of its own."),
 	formField("sequential", "As linearizable, but only the order of each client's own operations counts."),
@@ -177,13 +182,19 @@ var propertyFields = []field[propertyText]{
 	durationField("stable_for", "With eventually: how long it must then stay true, in virtual time. Default: it is true in one state.", 1, func(p *propertyText) *time.Duration { return &p.stableFor }),
 	countField("window", "With always, never, finally or number: how many earlier snapshots the expression sees as earlier, the latest last. Only snapshots that differ in what it reads count.", 1, property.MaxWindow, func(p *propertyText) *int { return &p.window }),
 	formField("number", "An expression that is a number, or None. Reports show its course over virtual time. With at_most and at_least it must stay between these in every state."),
-	numberField("at_most", "With number: the greatest value; default no bound.", func(n *property.Number) **float64 { return &n.Most }),
-	numberField("at_least", "With number: the least value; default no bound.", func(n *property.Number) **float64 { return &n.Least }),
+	numberField("at_most", "With number: the greatest value; default no bound.", func(n *property.Number) **float64 {
+		return &n.Most
+	}),
+	numberField("at_least", "With number: the least value; default no bound.", func(n *property.Number) **float64 {
+		return &n.Least
+	}),
 	formField("initial", "With linearizable, sequential or durable: the data at the beginning; default none."),
 }
 
 func formField(name, doc string) field[propertyText] {
-	return field[propertyText]{name, doc, schema{"type": "string"}, func(r *reader, p *propertyText, v *yaml.Node) { p.forms[name] = r.text(v) }}
+	return field[propertyText]{name, doc, schema{"type": "string"}, func(r *reader, p *propertyText, v *yaml.Node) {
+		p.forms[name] = r.text(v)
+	}}
 }
 
 func numberField(name, doc string, at func(*property.Number) **float64) field[propertyText] {
@@ -237,7 +248,8 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		} else {
 			e.text = r.regexp(e.where, v)
 		}
-		byLine, byFunction, byVariable := e.text != nil || e.until != nil, e.function.string != "", e.variable.string != ""
+		byLine, byFunction, byVariable := e.text != nil || e.until != nil, e.function.string != "",
+			e.variable.string != ""
 		byFile, byCommand := e.file.string != "", e.command.string != ""
 		ways := 0
 		for _, by := range []bool{byLine, byFile, byCommand, byFunction, byVariable} {
@@ -255,7 +267,8 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 			r.fail(e.untilNames[0].line, "%s: until_function is missing", e.where)
 		case !byFile && !byCommand && e.match != nil:
 			r.fail(name.line, "%s: file or command is missing", e.where)
-		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil && (e.until != nil || e.key != nil || e.nodes != nil):
+		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil &&
+			(e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
 		}
 		s.exposes = append(s.exposes, e)
@@ -298,7 +311,9 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 		case hasWhen != hasLeads:
 			r.fail(name.line, "property %q: when and leads_to go together", name.string)
 			return
-		case p.window > 0 && (p.forms["always"].line == 0 && p.forms["never"].line == 0 && p.forms["finally"].line == 0 && p.forms["number"].line == 0):
+		case p.window > 0 &&
+			(p.forms["always"].line == 0 && p.forms["never"].line == 0 && p.forms["finally"].line == 0 &&
+				p.forms["number"].line == 0):
 			r.fail(name.line, "property %q: window goes with always, never, finally or number", name.string)
 			return
 		case p.number.Bounded() && p.forms["number"].line == 0:
@@ -314,11 +329,15 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 			r.fail(name.line, "property %q: there are more than %d of eventually and leads_to", name.string, property.MaxGoals)
 			return
 		case live:
-			s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name.string, When: when.string, Expr: goal.string, Within: p.within, StableFor: p.stableFor, Line: goal.line})
+			s.Properties.Goals = append(s.Properties.Goals,
+				property.Goal{Name: name.string, When: when.string, Expr: goal.string, Within: p.within,
+					StableFor: p.stableFor, Line: goal.line})
 			return
 		case level >= 0:
 			of := p.forms[history.Levels[level]]
-			s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name.string, Line: of.line, Of: of.string, Initial: initial.string, Level: history.Level(level)})
+			s.Properties.Histories = append(s.Properties.Histories,
+				history.Claim{Name: name.string, Line: of.line, Of: of.string, Initial: initial.string,
+					Level: history.Level(level)})
 			return
 		}
 		for form, t := range p.forms {
@@ -328,7 +347,8 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 				q.Form = property.Form(slices.Index(property.Forms, form))
 			case form == "number":
 				q.Number = &p.number
-			case !ariadne.IsExposable(t.string) || slices.ContainsFunc(p.per, func(t text) bool { return !ariadne.IsExposable(t.string) }):
+			case !ariadne.IsExposable(t.string) ||
+				slices.ContainsFunc(p.per, func(t text) bool { return !ariadne.IsExposable(t.string) }):
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
 				q.Expr = "agree(" + t.string + ")"
@@ -370,7 +390,8 @@ func setDefinitions(r *reader, s *specText, v *yaml.Node) {
 func (r *reader) exposures(s *Spec, written *specText) {
 	p := &s.Properties
 	for _, w := range written.exposes {
-		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Stays: w.stays, Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
+		src := expose.Source{Name: w.name, Line: w.text, Until: w.until, Stays: w.stays,
+			Nodes: r.namedNodes(w.where+": nodes", w.nodes, s.Nodes)}
 		for _, g := range []string{"node", "values"} {
 			if w.text != nil && w.text.SubexpIndex(g) >= 0 {
 				r.fail(w.line, "%s: line has a group %q, which each tuple has besides", w.where, g)
@@ -453,7 +474,9 @@ func (r *reader) exposures(s *Spec, written *specText) {
 	}
 	h := sha256.New()
 	for _, w := range written.exposes {
-		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays, []any{w.function, w.returns, w.untilFunction, texts(w.untilNames), texts(w.untilValues), w.variable, w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
+		fmt.Fprintf(h, "%q %v %v %q %q %v %q\n", w.name, w.text, w.until, texts(w.key), texts(w.nodes), w.stays,
+			[]any{w.function, w.returns, w.untilFunction, texts(w.untilNames), texts(w.untilValues), w.variable,
+				w.names, w.values, w.file, w.command, fmt.Sprint(w.match)})
 	}
 	for _, t := range p.Stages {
 		fmt.Fprintf(h, "%q %q %q %q %q\n", t.Name, t.Of, t.Key, t.Execute, t.Change)
@@ -471,7 +494,8 @@ func (r *reader) exposures(s *Spec, written *specText) {
 		fmt.Fprintf(h, "%q %q %q %v %v\n", q.Name, q.When, q.Expr, q.Within, q.StableFor)
 	}
 	if p.History != nil {
-		fmt.Fprintf(h, "%v %v %v %q %q %d\n", p.History.Invoke, p.History.OK, p.History.Fail, texts(written.history.nodes), p.History.Wire, p.History.Port)
+		fmt.Fprintf(h, "%v %v %v %q %q %d\n", p.History.Invoke, p.History.OK, p.History.Fail,
+			texts(written.history.nodes), p.History.Wire, p.History.Port)
 	}
 	for _, q := range p.Histories {
 		fmt.Fprintf(h, "%q %q %q %v\n", q.Name, q.Of, q.Initial, q.Level)
@@ -603,9 +627,12 @@ func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 		s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%q %q %v %v", w.name, c.Args, w.match, src.Nodes))
 		return
 	case w.untilFunction.string != "":
-		s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.untilFunction.string, Values: r.untilKey(w), Ends: true, Nodes: src.Nodes})
+		s.Probes = append(s.Probes,
+			Probe{Name: w.name, Function: w.untilFunction.string, Values: r.untilKey(w), Ends: true, Nodes: src.Nodes})
 	}
-	s.Probes = append(s.Probes, Probe{Name: w.name, Function: w.function.string, Variable: w.variable.string, Values: w.values, Returns: w.returns, Nodes: src.Nodes})
+	s.Probes = append(s.Probes,
+		Probe{Name: w.name, Function: w.function.string, Variable: w.variable.string, Values: w.values,
+			Returns: w.returns, Nodes: src.Nodes})
 	// Unlike lines, which programs write in any case, these change what nodes are known to have
 	// done.
 	s.Digest = sha256.Sum256(fmt.Appendf(s.Digest[:], "%#v", s.Probes))

@@ -76,7 +76,9 @@ var readies = []ready{
 			if own || strings.Contains(of.string, "?P<term>") {
 				term = "term"
 			}
-			if i := slices.IndexFunc(x.written.exposes, func(e exposeText) bool { return own && e.name == name }); i >= 0 {
+			if i := slices.IndexFunc(x.written.exposes, func(e exposeText) bool {
+				return own && e.name == name
+			}); i >= 0 {
 				line := x.written.exposes[i].text
 				grouped = line != nil && line.SubexpIndex("group") >= 0
 			}
@@ -96,7 +98,8 @@ var readies = []ready{
 				same = "(b.node, b.key) in [(t.node, t.key) for t in restarts]"
 				s.Serves = true
 				x.exposeOwn(s, "restarts", of, expose.Source{Name: Serving, Fields: []string{"port"}, Key: []int{0}})
-				x.exposeOwn(s, "restarts", of, expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
+				x.exposeOwn(s, "restarts", of,
+					expose.Source{Name: Served, Fields: []string{"port"}, Key: []int{0}, Stays: true})
 			} else {
 				n := len(x.errs)
 				if x.lines(s, Serving, of, false); len(x.errs) > n {
@@ -114,7 +117,8 @@ var readies = []ready{
 				x.fail(of.line, "growth: write nothing behind it, or descriptors and memory")
 			}
 			s.Growth = &x.written.growth
-			x.exposeOwn(s, growing, of, expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
+			x.exposeOwn(s, growing, of,
+				expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
 			x.predicate(s, growing, of, "len(growth) == 0")
 		}},
 	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. After all faults have ended, no operation of a client (history) may take longer while a majority of the nodes that are no clients is up.", expand: answers},
@@ -123,7 +127,8 @@ var readies = []ready{
 func claimReady(level history.Level, doc string) ready {
 	name := history.Levels[level]
 	return ready{name: name, doc: doc, schema: textSchema, expand: func(_ *expansion, s *Spec, of text) {
-		s.Properties.Histories = append(s.Properties.Histories, history.Claim{Name: name, Line: of.line, Of: of.string, Level: level})
+		s.Properties.Histories = append(s.Properties.Histories,
+			history.Claim{Name: name, Line: of.line, Of: of.string, Level: level})
 	}}
 }
 
@@ -172,7 +177,8 @@ func answers(x *expansion, s *Spec, of text) {
 	for _, c := range clients {
 		for parity, ordinal := range []string{"even", "odd"} { // replays tell goals by their names
 			waits := fmt.Sprintf("any([w.node == %q and int(w.n) %% 2 == %d for w in pending])", c, parity)
-			x.goal(s, fmt.Sprintf("answers (%s, %s)", c, ordinal), of, waits+" and "+majority, "not ("+waits+" and "+majority+")", within)
+			x.goal(s, fmt.Sprintf("answers (%s, %s)", c, ordinal), of, waits+" and "+majority,
+				"not ("+waits+" and "+majority+")", within)
 		}
 	}
 }
@@ -244,7 +250,8 @@ func (x *expansion) goal(s *Spec, name string, of text, when, expr string, withi
 		x.fail(of.line, "%s: with it there are more than %d of eventually and leads_to", name, property.MaxGoals)
 		return
 	}
-	s.Properties.Goals = append(s.Properties.Goals, property.Goal{Name: name, When: when, Expr: expr, Within: within, Line: of.line})
+	s.Properties.Goals = append(s.Properties.Goals,
+		property.Goal{Name: name, When: when, Expr: expr, Within: within, Line: of.line})
 }
 
 // readyOf reads a ready-made property.
@@ -281,5 +288,6 @@ func readySchema() schema {
 		}
 		properties[y.name] = schema{"anyOf": []schema{p, {"$ref": "#/$defs/property"}}}
 	}
-	return schema{"type": "object", "properties": properties, "additionalProperties": schema{"$ref": "#/$defs/property"}}
+	return schema{"type": "object", "properties": properties,
+		"additionalProperties": schema{"$ref": "#/$defs/property"}}
 }

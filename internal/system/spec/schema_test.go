@@ -25,7 +25,8 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := 0
-	for _, pattern := range []string{"testdata/good/*.yaml", "../../../examples/*/*.yaml", "../../../cmd/ariadne/template.yaml", "../../../cmd/ariadne/short.yaml"} {
+	for _, pattern := range []string{"testdata/good/*.yaml", "../../../examples/*/*.yaml",
+		"../../../cmd/ariadne/template.yaml", "../../../cmd/ariadne/short.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, path := range files {
 			if filepath.Base(path) == "list.yaml" { // of bugs

@@ -128,7 +128,8 @@ func (s *Spec) beside(host string) bool {
 func ofEditor(name string) bool {
 	dot := strings.HasPrefix(name, ".")
 	return strings.HasSuffix(name, "~") && name != "~" ||
-		dot && len(name) > len(".swp") && name[len(name)-len(".swp"):len(name)-1] == ".sw" && name[len(name)-1] >= 'a' && name[len(name)-1] <= 'z' ||
+		dot && len(name) > len(".swp") && name[len(name)-len(".swp"):len(name)-1] == ".sw" &&
+			name[len(name)-1] >= 'a' && name[len(name)-1] <= 'z' ||
 		strings.HasPrefix(name, ".#") ||
 		len(name) > 2 && strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#") ||
 		name == "4913"

@@ -38,7 +38,8 @@ func TestShown(t *testing.T) {
 		t.Error("hidden, and not beside the spec")
 	}
 	s.Listings = nil
-	for name, want := range map[string]bool{"~": true, "a~": false, ".a.swp": false, ".swp": true, ".a.swx": false, "a.swp": true, ".#a": false,
+	for name, want := range map[string]bool{"~": true, "a~": false, ".a.swp": false, ".swp": true, ".a.swx": false,
+		"a.swp": true, ".#a": false,
 		"#a#": false, "#": true, "##": true, "4913": false, "4914": true} {
 		if got := s.Shown(dir)(name); got != want {
 			t.Errorf("%s is shown: %v", name, got)

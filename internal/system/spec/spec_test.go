@@ -25,20 +25,23 @@ func TestRead(t *testing.T) {
 	dir, _ := filepath.Abs("testdata/good")
 	want := Spec{
 		Path: "testdata/good/full.yaml", Dir: dir, Digest: s.Digest,
-		Name: "everything", Seed: 7, Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC), Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
+		Name: "everything", Seed: 7, Date: time.Date(2026, 11, 21, 23, 50, 0, 0, time.UTC),
+		Latency: 2 * time.Millisecond, ClockError: 50 * time.Microsecond, Delays: 3,
 		Limits: Limits{Steps: 500, Time: 90 * time.Second, Divergence: time.Minute, Finally: time.Minute, Calls: 1000},
 		Nodes: []Node{
 			{
 				ID: 0, Name: "store1", Line: 14,
-				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"}, Line: 16}},
-				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "1", "-name", "store1", "two words"},
+					Line: 16}},
+				Dir: filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store1", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
 				User: 1000, Group: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.1"),
 			},
 			{
 				ID: 1, Name: "store2", Line: 14,
-				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"}, Line: 16}},
-				Dir:      filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
+				Commands: []Command{{Args: []string{"/spec/server", "-id", "2", "-name", "store2", "two words"},
+					Line: 16}},
+				Dir: filepath.Join(dir, "data"), Writable: []string{"/usr/share"},
 				Env: map[string]string{"WHO": "store2", "N": "3", "EMPTY": ""}, Stdin: "hello\n",
 				User: 1000, Group: 1000, MayFail: true, CPUs: 2, Addrs: addrs("192.168.7.2"),
 			},
@@ -76,7 +79,8 @@ func TestReadColumns(t *testing.T) {
 		want.EndsByTime = true
 		want.Nodes = []Node{
 			{ID: 0, Name: "n1", Line: 2, Commands: []Command{{Args: []string{"/spec/server", "-id", "1"}, Line: 2}},
-				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1, Addrs: addrs("10.0.0.1")},
+				Dir: filepath.Join(dir, "data"), Env: map[string]string{}, MayFail: true, CPUs: 1,
+				Addrs: addrs("10.0.0.1")},
 			{ID: 1, Name: "n2", Line: 4, Commands: []Command{{Args: []string{"/spec/server"}, Line: 4}},
 				Env: map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.2")},
 		}
@@ -247,17 +251,23 @@ func TestFail(t *testing.T) {
 	for text, want := range map[string]Fail{
 		"fail: 2":          DefaultFail(),
 		"fail: {count: 2}": DefaultFail(),
-		"fail: {errors: EIO, count: 2}": {Errors: map[string][]string{"write": {"EIO"}, "writev": {"EIO"}, "pwrite64": {"EIO"}, "pwritev": {"EIO"},
+		"fail: {errors: EIO, count: 2}": {Errors: map[string][]string{"write": {"EIO"}, "writev": {"EIO"},
+			"pwrite64": {"EIO"}, "pwritev": {"EIO"},
 			"pwritev2": {"EIO"}, "fsync": {"EIO"}, "fdatasync": {"EIO"}}},
 		"fail: {count: 2, calls: [accept, fsync], errors: [ENFILE, ENOSPC], paths: '*.log', nodes: b, combined: 3}": {
-			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"}, Nodes: []ariadne.NodeID{1}, Combined: 3},
+			Errors: map[string][]string{"accept": {"ENFILE"}, "fsync": {"ENOSPC"}}, Paths: []string{"*.log"},
+			Nodes: []ariadne.NodeID{1}, Combined: 3},
 		"fail: {count: 2, calls: [open, unlink], after: '^go', programs: [sh]}": {
 			Errors: map[string][]string{"open": {"EMFILE"}, "unlink": {"EIO"}}, Programs: []string{"sh"}},
-		"fail: {count: 2, functions: {malloc: 0, send_it: -0x10}}": {Errors: map[string][]string{}, Functions: map[string]int64{"malloc": 0, "send_it": -16}},
+		"fail: {count: 2, functions: {malloc: 0, send_it: -0x10}}": {Errors: map[string][]string{},
+			Functions: map[string]int64{"malloc": 0, "send_it": -16}},
 		"fail: {count: 2, calls: [write, names], errors: [FULL, EROFS]}": {
-			Errors: map[string][]string{"write": {"FULL"}, "open": {"EROFS"}, "openat": {"EROFS"}, "openat2": {"EROFS"}, "creat": {"EROFS"}, "mkdir": {"EROFS"},
-				"mkdirat": {"EROFS"}, "mknod": {"EROFS"}, "mknodat": {"EROFS"}, "rename": {"EROFS"}, "renameat": {"EROFS"}, "renameat2": {"EROFS"}, "link": {"EROFS"},
-				"linkat": {"EROFS"}, "symlink": {"EROFS"}, "symlinkat": {"EROFS"}, "unlink": {"EROFS"}, "unlinkat": {"EROFS"}, "rmdir": {"EROFS"}}},
+			Errors: map[string][]string{"write": {"FULL"}, "open": {"EROFS"}, "openat": {"EROFS"}, "openat2": {"EROFS"},
+				"creat": {"EROFS"}, "mkdir": {"EROFS"},
+				"mkdirat": {"EROFS"}, "mknod": {"EROFS"}, "mknodat": {"EROFS"}, "rename": {"EROFS"},
+				"renameat": {"EROFS"}, "renameat2": {"EROFS"}, "link": {"EROFS"},
+				"linkat": {"EROFS"}, "symlink": {"EROFS"}, "symlinkat": {"EROFS"}, "unlink": {"EROFS"},
+				"unlinkat": {"EROFS"}, "rmdir": {"EROFS"}}},
 	} {
 		s, err := Parse("x.yaml", []byte("faults:\n  "+text+"\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n"))
 		if err != nil {
@@ -284,14 +294,16 @@ func TestRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := s.Nodes[1]
-	if got := n.Programs(); len(n.Commands) != 1 || len(got) != 3 || !slices.Equal(got[1].Args, []string{"/spec/server", "--again", "2", "conf"}) || got[2].Args[1] != "n2" {
+	if got := n.Programs(); len(n.Commands) != 1 || len(got) != 3 ||
+		!slices.Equal(got[1].Args, []string{"/spec/server", "--again", "2", "conf"}) || got[2].Args[1] != "n2" {
 		t.Errorf("it runs %v, then %v", n.Commands, n.Restart)
 	}
 	if !slices.Contains(n.Links, "conf") || s.Nodes[2].Restart != nil {
 		t.Errorf("links %q; another node runs %v then", n.Links, s.Nodes[2].Restart)
 	}
 	const two = "nodes:\n- {name: a, command: 'true', restart: sleep 5}\n- {name: b, command: 'true', restart: sleep 7}\nexplore: {symmetric: [[a, b]]}\n"
-	if _, err := Parse(path, []byte(two)); err == nil || !strings.Contains(err.Error(), `not interchangeable: "5" and "7" in their commands`) {
+	if _, err := Parse(path, []byte(two)); err == nil ||
+		!strings.Contains(err.Error(), `not interchangeable: "5" and "7" in their commands`) {
 		t.Errorf("symmetric: %v", err)
 	}
 }
@@ -323,7 +335,8 @@ func TestWhen(t *testing.T) {
 		other, err := Parse("x.yaml", []byte(text+"}\nclock_error: 12ms\nnodes:\n  - {name: a, command: /bin/true}\n  - {name: b, command: /bin/true}\n  - {name: c, command: /bin/true}\n"))
 		if err != nil {
 			t.Error(err)
-		} else if of, ok := other.AfterOf[k]; !ok || of != 1 || other.After[k] == nil || other.After[k].String() != "^go" {
+		} else if of, ok := other.AfterOf[k]; !ok || of != 1 || other.After[k] == nil ||
+			other.After[k].String() != "^go" {
 			t.Errorf("%s: after %v of node %d", kind.Name, other.After[k], of)
 		}
 		if ends := s.Where[k]; kind.Messages && (len(ends.Nodes) != 1 || len(ends.Peers) != 2 || ends.Peers[1] != 2) {

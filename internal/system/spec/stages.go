@@ -61,7 +61,8 @@ func (r *reader) stages(s *Spec, written *specText) {
 		for _, of := range w.of {
 			t.Of = append(t.Of, of.string)
 			for _, k := range w.key {
-				if src := source(of.string); src != nil && !slices.Contains(stage.OwnFields, k.string) && !slices.Contains(src.Names(), k.string) {
+				if src := source(of.string); src != nil && !slices.Contains(stage.OwnFields, k.string) &&
+					!slices.Contains(src.Names(), k.string) {
 					r.fail(k.line, "stage %q: %s has no field %s for its key", t.Name, of.string, k.string)
 				}
 			}

@@ -35,10 +35,13 @@ var speaks = []string{"resp", "http", "script"}
 
 var workloadFields = []field[workloadText]{
 	{"data", "The data type of the operations. Each client makes random operations.", schema{"enum": history.Names()}, func(r *reader, w *workloadText, v *yaml.Node) { w.data = r.text(v) }},
-	{"speaks", "The protocol: resp (Redis), http (requests), or script.", schema{"enum": speaks}, func(r *reader, w *workloadText, v *yaml.Node) { w.speaks = r.text(v) }},
+	{"speaks", "The protocol: resp (Redis), http (requests), or script.", schema{"enum": speaks},
+		func(r *reader, w *workloadText, v *yaml.Node) { w.speaks = r.text(v) }},
 	textsField("to", "Names of the nodes that the client asks. It asks another one when a node does not answer, or is not the right one.", func(w *workloadText) *[]text { return &w.to }),
 	countField("port", "The port to which it connects; default 6379 for resp, 80 for http.", 1, 65535, func(w *workloadText) *int { return &w.port }),
-	countField("operations", "Number of operations of each client; default 5.", 1, 10000, func(w *workloadText) *int { return &w.operations }),
+	countField("operations", "Number of operations of each client; default 5.", 1, 10000, func(w *workloadText) *int {
+		return &w.operations
+	}),
 	countField("keys", "Number of keys; default 1.", 1, 1000, func(w *workloadText) *int { return &w.keys }),
 	{"script", "With speaks: script: a command that is called with operation, key and value behind its arguments. It prints the result. Its status is 0 if the operation has happened, 1 if it has not, and another one if that is not known.", schema{"type": "string"},
 		func(r *reader, w *workloadText, v *yaml.Node) { w.script = r.text(v) }},
@@ -53,7 +56,8 @@ var workloadFields = []field[workloadText]{
 
 // asks are the operations of workloads, by data.
 var asks = map[string][]string{
-	"register": {"read", "write"}, "counter": {"read", "add"}, "set": {"read", "add"}, "list": {"read", "append"}, "queue": {"enqueue", "dequeue"}, "bank": {"read", "transfer"},
+	"register": {"read", "write"}, "counter": {"read", "add"}, "set": {"read", "add"}, "list": {"read", "append"},
+	"queue": {"enqueue", "dequeue"}, "bank": {"read", "transfer"},
 }
 
 // accounts are those of a bank, each with what is on it at first.
@@ -87,7 +91,8 @@ func (r *reader) workload(w *workloadText, node string, seed uint64) (c Command,
 		links, command = r.links([]text{w.script}), r.command(w.script).Args
 	}
 	config, err := json.Marshal(map[string]any{
-		"name": node, "seed": seed, "data": w.data.string, "speaks": w.speaks.string, "to": to, "port": w.port, "operations": w.operations, "keys": w.keys,
+		"name": node, "seed": seed, "data": w.data.string, "speaks": w.speaks.string, "to": to, "port": w.port,
+		"operations": w.operations, "keys": w.keys,
 		"script": command, "requests": w.requests, "value": w.value.string, "accounts": accounts,
 	})
 	if err != nil {

@@ -93,7 +93,8 @@ func (r *reader) failYAML(err error, data []byte) {
 	if !strings.Contains(text, "could not find expected ':'") {
 		line = cmp.Or(firstBad(data), line)
 	}
-	r.fail(line, "not YAML: %s%s", text, advised(strings.Contains(text, "mapping values are not allowed") || tornAt(data, line)))
+	r.fail(line, "not YAML: %s%s", text,
+		advised(strings.Contains(text, "mapping values are not allowed") || tornAt(data, line)))
 }
 
 // torn is what to do about a command of which YAML makes something else.
@@ -181,7 +182,8 @@ func readFields[T any](r *reader, fields []field[T], into *T, v *yaml.Node) {
 		f := find(fields, key.Value)
 		switch {
 		case f == nil:
-			r.fail(key.Line, "unknown field %q (known: %s)%s", key.Value, names(fields), advised(strings.ContainsAny(key.Value, `'"();$ `)))
+			r.fail(key.Line, "unknown field %q (known: %s)%s", key.Value, names(fields),
+				advised(strings.ContainsAny(key.Value, `'"();$ `)))
 		case seen[key.Value]:
 			r.fail(key.Line, "field %q is written twice", key.Value)
 		case value.Tag == "!!null":

@@ -19,7 +19,8 @@ func TestAudits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	some := map[string]bool{"file/stat": true, "file/static": true, "file/readdir": true, "file/removed_open": true, "procfs/maps": true, "procfs/fd": true,
+	some := map[string]bool{"file/stat": true, "file/static": true, "file/readdir": true, "file/removed_open": true,
+		"procfs/maps": true, "procfs/fd": true,
 		"signal/altstack_wait": true}
 	for _, p := range programs(t) {
 		if p.spins || !some[p.name] && os.Getenv("ARIADNE_LONG") == "" {
@@ -37,8 +38,10 @@ func TestAudits(t *testing.T) {
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 				defer cancel()
-				o := finish(t, exec.CommandContext(ctx, command, "check", "-v", "--audit", "1", "--no-memo", "--executions", "1", "--jobs", "1",
-					"--out", filepath.Join(dir, "check"+user), spec))
+				o := finish(t,
+					exec.CommandContext(ctx, command, "check", "-v", "--audit", "1", "--no-memo", "--executions", "1",
+						"--jobs", "1",
+						"--out", filepath.Join(dir, "check"+user), spec))
 				if o.status == 4 || !strings.Contains(o.stdout+o.stderr, ", 0 different") {
 					t.Errorf("as user %s: status %d\n%s%s", user, o.status, last(o.stdout, 2000), last(o.stderr, 2000))
 				}

@@ -73,7 +73,8 @@ func TestClockError(t *testing.T) {
 		}
 		return path
 	}
-	build := exec.Command("gcc", "-O1", "-pthread", "-Itestdata", "-o", filepath.Join(dir, "node"), write("node.c", clockError))
+	build := exec.Command("gcc", "-O1", "-pthread", "-Itestdata", "-o", filepath.Join(dir, "node"),
+		write("node.c", clockError))
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -85,7 +86,9 @@ func TestClockError(t *testing.T) {
 		spec := write(sees+".yaml", "latency: 5ms\nclock_error: 3ms\nnodes:\n"+
 			"  - {name: waits, address: 10.0.0.1, command: ./node "+sees+", client: true}\n"+
 			"  - {name: sends, command: ./node sends, client: true}\n")
-		run := finish(t, exec.CommandContext(t.Context(), command, "check", "--strategy", "depth-first", "--out", filepath.Join(dir, sees), spec))
+		run := finish(t,
+			exec.CommandContext(t.Context(), command, "check", "--strategy", "depth-first", "--out",
+				filepath.Join(dir, sees), spec))
 		if !strings.Contains(run.stdout, want) {
 			t.Errorf("%s: want %q\n%s%s", sees, want, run.stdout, run.stderr)
 		}

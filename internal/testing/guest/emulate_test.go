@@ -84,7 +84,8 @@ func describe(nodes []node) string {
 	var b strings.Builder
 	b.WriteString("name: guest\nnodes:\n")
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "  - name: %s\n    command: %q\n", n.name, strings.Join(append([]string{"./" + n.file}, n.args...), " "))
+		fmt.Fprintf(&b, "  - name: %s\n    command: %q\n", n.name,
+			strings.Join(append([]string{"./" + n.file}, n.args...), " "))
 		b.WriteString("    client: true\n    may_fail: true\n    env: {HOME: /root}\n")
 		if n.program.stdin != "" {
 			fmt.Fprintf(&b, "    stdin: %q\n", n.program.stdin)

@@ -135,11 +135,15 @@ func struck(t *testing.T, dir, fault string, nodes []node) map[string]outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
 	defer cancel()
 	out := filepath.Join(dir, "check")
-	o := finish(t, exec.CommandContext(ctx, command, "check", "--strategy", "deviations", "--jobs", "1", "--audit", "1", "--no-memo", "--out", out, spec))
+	o := finish(t,
+		exec.CommandContext(ctx, command, "check", "--strategy", "deviations", "--jobs", "1", "--audit", "1",
+			"--no-memo", "--out", out, spec))
 	if o.status != 1 {
 		t.Fatalf("check: status %d\n%s%s", o.status, last(o.stdout, 3000), o.stderr)
 	}
-	o = finish(t, exec.CommandContext(ctx, command, "replay", "--json", "--out", filepath.Join(dir, "replay"), filepath.Join(out, "violation-1", "trace.txt")))
+	o = finish(t,
+		exec.CommandContext(ctx, command, "replay", "--json", "--out", filepath.Join(dir, "replay"),
+			filepath.Join(out, "violation-1", "trace.txt")))
 	if o.status != 1 {
 		t.Fatalf("replay: status %d\n%s%s", o.status, last(o.stdout, 3000), o.stderr)
 	}

@@ -82,7 +82,9 @@ func TestStuckGo(t *testing.T) {
 		"forgets": "): the limit of virtual time was reached after ",
 	} {
 		write("spec.yaml", "nodes:\n  - name: server\n    command: ./stuck "+how+"\n  - name: client\n    command: ./stuck client\n    client: true\n")
-		run := finish(t, exec.CommandContext(t.Context(), command, "run", "--out", filepath.Join(dir, how), filepath.Join(dir, "spec.yaml")))
+		run := finish(t,
+			exec.CommandContext(t.Context(), command, "run", "--out", filepath.Join(dir, how),
+				filepath.Join(dir, "spec.yaml")))
 		if !strings.Contains(run.stdout, want) {
 			t.Errorf("%s: %s%s", how, run.stdout, run.stderr)
 		}

@@ -57,8 +57,10 @@ func TestWaysOut(t *testing.T) {
 				if os.Getuid() != 0 {
 					return
 				}
-				for name, d := range map[string][3]uint32{"kmsg": {unix.S_IFCHR, 1, 11}, "null": {unix.S_IFCHR, 1, 3}, "loop": {unix.S_IFBLK, 7, 0}} {
-					if err := unix.Mknod(filepath.Join(dir, name), d[0]|0o666, int(unix.Mkdev(d[1], d[2]))); err != nil {
+				for name, d := range map[string][3]uint32{"kmsg": {unix.S_IFCHR, 1, 11}, "null": {unix.S_IFCHR, 1, 3},
+					"loop": {unix.S_IFBLK, 7, 0}} {
+					if err := unix.Mknod(filepath.Join(dir, name), d[0]|0o666,
+						int(unix.Mkdev(d[1], d[2]))); err != nil {
 						t.Log("no devices here: ", err)
 					}
 				}
@@ -71,7 +73,8 @@ func TestWaysOut(t *testing.T) {
 			if strings.Contains(o.out, "escaped") || !strings.Contains(o.out, "| done\n") {
 				t.Error(last(o.out))
 			}
-			if o.status != 3 || executes32(t) && !strings.Contains(o.out, "calls of 32-bit programs") || !strings.Contains(o.out, "calls of x32 programs") {
+			if o.status != 3 || executes32(t) && !strings.Contains(o.out, "calls of 32-bit programs") ||
+				!strings.Contains(o.out, "calls of x32 programs") {
 				t.Errorf("status %d:\n%s", o.status, last(o.out))
 			}
 			if err := victim.Process.Signal(unix.Signal(0)); err != nil {

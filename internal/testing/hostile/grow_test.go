@@ -121,7 +121,8 @@ func TestGrow(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s%s/%d", c.kind, c.as, user), func(t *testing.T) {
-				n := node{source: "grow", spec: c.spec, args: []string{c.kind, fmt.Sprint(tried)}, user: user, of: ", memory: 64M, disk: 64M" + c.as, wait: 3 * time.Minute}
+				n := node{source: "grow", spec: c.spec, args: []string{c.kind, fmt.Sprint(tried)}, user: user,
+					of: ", memory: 64M, disk: 64M" + c.as, wait: 3 * time.Minute}
 				if c.other != "" {
 					n.other = []string{c.other, fmt.Sprint(tried)}
 				}

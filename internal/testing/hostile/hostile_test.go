@@ -89,7 +89,8 @@ func (n node) run(t *testing.T) outcome {
 		t.Fatal(err)
 	}
 	program := filepath.Join(dir, n.source)
-	if out, err := exec.Command(gcc, "-O1", "-w", "-pthread", "-o", program, filepath.Join("testdata", n.source+".c")).CombinedOutput(); err != nil {
+	if out, err := exec.Command(gcc, "-O1", "-w", "-pthread", "-o", program,
+		filepath.Join("testdata", n.source+".c")).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	args := append([]string{fmt.Sprint(time.Now().Unix())}, n.args...)
@@ -180,7 +181,8 @@ func listing(t *testing.T, dir string) string {
 	// Devices are the host's own in a node too.
 	for _, d := range []string{"null", "zero", "full", "random", "urandom"} {
 		if info, err := os.Stat("/dev/" + d); err == nil {
-			fmt.Fprintln(&s, d, info.Mode(), info.Sys().(*syscall.Stat_t).Uid, info.Sys().(*syscall.Stat_t).Gid, info.Sys().(*syscall.Stat_t).Ctim)
+			fmt.Fprintln(&s, d, info.Mode(), info.Sys().(*syscall.Stat_t).Uid, info.Sys().(*syscall.Stat_t).Gid,
+				info.Sys().(*syscall.Stat_t).Ctim)
 		}
 	}
 	return s.String()
@@ -220,7 +222,8 @@ func TestEscapes(t *testing.T) {
 			t.Run(fmt.Sprintf("%s/%d", source, user), func(t *testing.T) {
 				t.Parallel()
 				o := node{source: source, user: user}.run(t)
-				if strings.Contains(o.out, "escaped") || strings.Contains(o.out, "broken") || !strings.Contains(o.out, "done\n") {
+				if strings.Contains(o.out, "escaped") || strings.Contains(o.out, "broken") ||
+					!strings.Contains(o.out, "done\n") {
 					t.Error(last(o.out))
 				}
 				if o.status != 0 && o.status != 3 {
@@ -244,7 +247,9 @@ func TestCallSites(t *testing.T) {
 		})
 		t.Run(fmt.Sprint("check-", user), func(t *testing.T) {
 			t.Parallel()
-			o := node{source: "callsite", user: user, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--executions", "2", "--time", "5m"}}.run(t)
+			o := node{source: "callsite", user: user, check: true,
+				flags: []string{"--strategy", "depth-first", "--audit", "1", "--executions", "2", "--time",
+					"5m"}}.run(t)
 			if o.status != 0 || strings.Contains(o.out, " 0 freezes") || !strings.Contains(o.out, " 0 different") {
 				t.Errorf("status %d:\n%s", o.status, last(o.out))
 			}
@@ -258,8 +263,10 @@ func TestInterrupt(t *testing.T) {
 	for _, how := range []string{"loop", "spin"} {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
-			o := node{source: "swell", args: []string{how}, spec: limits, limits: "set -- timeout --foreground -s INT 3 \"$@\""}.run(t)
-			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") || !strings.Contains(o.out, "the execution was stopped") {
+			o := node{source: "swell", args: []string{how}, spec: limits,
+				limits: "set -- timeout --foreground -s INT 3 \"$@\""}.run(t)
+			if o.took > 10*time.Second || strings.Contains(o.out, "bug in") ||
+				!strings.Contains(o.out, "the execution was stopped") {
 				t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))
 			}
 		})
@@ -322,7 +329,8 @@ func TestFuzz(t *testing.T) {
 func TestFuzzChecked(t *testing.T) {
 	for _, seed := range []string{"11", "12", "18", "24", "31", "33", "36"} {
 		t.Run(seed, func(t *testing.T) {
-			o := node{source: "fuzz", args: []string{seed, "15000"}, check: true, flags: []string{"--strategy", "depth-first", "--audit", "1", "--time", "30s"},
+			o := node{source: "fuzz", args: []string{seed, "15000"}, check: true,
+				flags:  []string{"--strategy", "depth-first", "--audit", "1", "--time", "30s"},
 				limits: "ulimit -v 16000000", spec: "limits: {steps: 100000000, time: 10000000s, calls: 100000000, divergence: 60s}\n"}.run(t)
 			if o.status != 0 && o.status != 3 || !strings.Contains(o.out, " 0 different") {
 				t.Errorf("status %d after %v:\n%s", o.status, o.took, last(o.out))

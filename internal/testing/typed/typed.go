@@ -35,7 +35,8 @@ type Packages struct {
 // Load reads the packages that patterns of the go command name. Each is checked against what the
 // compiler says of those that it imports, so a type has one value wherever it is imported.
 func Load(patterns ...string) (*Packages, error) {
-	cmd := exec.Command("go", append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly"}, patterns...)...)
+	cmd := exec.Command("go",
+		append([]string{"list", "-export", "-deps", "-json=ImportPath,Export,Dir,GoFiles,DepOnly"}, patterns...)...)
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -62,7 +63,9 @@ func Load(patterns ...string) (*Packages, error) {
 		}
 	}
 	fset := token.NewFileSet()
-	all := &Packages{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	all := &Packages{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
 	for _, w := range wanted {
 		var files []*ast.File
 		for _, name := range w.GoFiles {

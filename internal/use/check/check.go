@@ -135,7 +135,8 @@ func (c *check) start() error {
 // replaced says that the run directory held a check that could have gone on.
 func (c *check) replaced() (notes []string) {
 	old, err := c.dir.Report()
-	if err != nil || old.Command != "check" || old.SpecDigest != c.system.Spec.Digest || old.Executions == 0 || old.Coverage == nil || old.Coverage.Exhausted {
+	if err != nil || old.Command != "check" || old.SpecDigest != c.system.Spec.Digest || old.Executions == 0 ||
+		old.Coverage == nil || old.Coverage.Exhausted {
 		return nil
 	}
 	if old.Stopped == search.StopViolation {
@@ -167,11 +168,14 @@ func (c *check) resume() error {
 	case r.Properties != s.Properties.Digest && r.Executions > 0:
 		return fmt.Errorf("the check in %s had other properties: begin another check", out)
 	case r.Budgets != s.Budgets() && r.Executions > 0:
-		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out, cmp.Or(r.Budgets, "unknown ones"), s.Budgets())
+		return fmt.Errorf("the check in %s had other budgets of faults: %s, not %s", out,
+			cmp.Or(r.Budgets, "unknown ones"), s.Budgets())
 	case r.Searched() != c.opts.Search.Strategy && r.Executions > 0:
-		return fmt.Errorf("the check in %s has --strategy %s, not %s", out, cmp.Or(r.Searched(), "unknown"), c.opts.Search.Strategy)
+		return fmt.Errorf("the check in %s has --strategy %s, not %s", out, cmp.Or(r.Searched(), "unknown"),
+			c.opts.Search.Strategy)
 	case r.Coverage != nil && equalityOf(r.Coverage) != c.opts.Search.equality():
-		return fmt.Errorf("the check in %s compared states by %s, not by %s", out, equalityOf(r.Coverage), c.opts.Search.equality())
+		return fmt.Errorf("the check in %s compared states by %s, not by %s", out, equalityOf(r.Coverage),
+			c.opts.Search.equality())
 	}
 	r.GoOn()
 	if r.Untouched() {
@@ -190,7 +194,8 @@ func (c *check) resume() error {
 		return err
 	}
 	if lines := c.changedSince(r); len(lines) > 0 {
-		return fmt.Errorf("the check in %s cannot be resumed: begin another check: %s", out, system.Listed("not as it was", lines))
+		return fmt.Errorf("the check in %s cannot be resumed: begin another check: %s", out,
+			system.Listed("not as it was", lines))
 	}
 	r.Out, r.Stopped = out, ""
 	c.earlier = r.RealTime
@@ -221,7 +226,9 @@ func (c *check) changedSince(r *record.Report) (lines []string) {
 		if err != nil {
 			continue // it was being written
 		}
-		contents := slices.DeleteFunc(t.Files, func(f trace.File) bool { return f.Use != ariadne.FileRead && f.Use != ariadne.FileCode })
+		contents := slices.DeleteFunc(t.Files, func(f trace.File) bool {
+			return f.Use != ariadne.FileRead && f.Use != ariadne.FileCode
+		})
 		lines = append(lines, c.system.Digests.Changed(contents)...)
 	}
 	return lines
@@ -282,7 +289,8 @@ func (c *check) tellNowAndThen(done <-chan struct{}) {
 }
 
 func (c *check) tellProgress(done bool) {
-	p := Progress{Elapsed: c.earlier + time.Since(c.began), Steps: int(c.steps.Load()), Workers: c.opts.Workers, Done: done}
+	p := Progress{Elapsed: c.earlier + time.Since(c.began), Steps: int(c.steps.Load()), Workers: c.opts.Workers,
+		Done: done}
 	p.Executions, p.Violations = c.ledger.progress()
 	if t := c.totals.Load(); t != nil {
 		p.Different = t.Traces()

@@ -83,7 +83,8 @@ func TestCheckFindsConfirmsAndReplays(t *testing.T) {
 		if len(alone.Violations) != 1 || alone.Violations[0].Step != v.Step || alone.Executions != 1 {
 			t.Errorf("alone: %+v", alone)
 		}
-		if natural, err := system.LoadTrace("ariadne-runs/system-1/execution-0/trace.txt"); err != nil || workers == 1 && natural.End != "clients done" {
+		if natural, err := system.LoadTrace("ariadne-runs/system-1/execution-0/trace.txt"); err != nil ||
+			workers == 1 && natural.End != "clients done" {
 			t.Errorf("the natural schedule: %+v, %v", natural, err)
 		}
 	}
@@ -91,7 +92,8 @@ func TestCheckFindsConfirmsAndReplays(t *testing.T) {
 
 func TestCheckKeepsGoing(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
-	r := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate}, check.Options{Executions: 100, KeepGoing: true, Workers: 2, Out: "out"})
+	r := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate},
+		check.Options{Executions: 100, KeepGoing: true, Workers: 2, Out: "out"})
 	total := 0
 	for _, n := range r.Ends {
 		total += n
@@ -158,13 +160,17 @@ func TestRefusalsMakeTheRunInconclusive(t *testing.T) {
 	t.Run("harmless", func(t *testing.T) {
 		harmless := refusal
 		harmless.Harmless = true
-		r := checked(t, systemtest.Spec(t, 2, 0, 0), &systemtest.Fakes{Programs: systemtest.PingPong, Refusals: []ariadne.Refusal{harmless}}, check.Options{Executions: 3})
+		r := checked(t, systemtest.Spec(t, 2, 0, 0),
+			&systemtest.Fakes{Programs: systemtest.PingPong, Refusals: []ariadne.Refusal{harmless}},
+			check.Options{Executions: 3})
 		if r.Outcome != record.Nothing || r.Refusals[0].Node != "n2" || r.Refusals[0].Count != 6 {
 			t.Errorf("report %+v", r)
 		}
 	})
 	t.Run("not handled", func(t *testing.T) {
-		r := checked(t, systemtest.Spec(t, 2, 0, 0), &systemtest.Fakes{Programs: systemtest.PingPong, Refusals: []ariadne.Refusal{refusal}}, check.Options{Executions: 3})
+		r := checked(t, systemtest.Spec(t, 2, 0, 0),
+			&systemtest.Fakes{Programs: systemtest.PingPong, Refusals: []ariadne.Refusal{refusal}},
+			check.Options{Executions: 3})
 		want := []string{"node n2: /spec/program asks for io_uring_setup, which is not modelled"}
 		if r.Outcome != record.Inconclusive || !slices.Equal(r.Doubts, want) {
 			t.Errorf("report %+v", r)
@@ -173,7 +179,8 @@ func TestRefusalsMakeTheRunInconclusive(t *testing.T) {
 	t.Run("suspect violation", func(t *testing.T) {
 		f := &systemtest.Fakes{Programs: worldtest.LostUpdate, Refusals: []ariadne.Refusal{refusal}}
 		r := checked(t, systemtest.Spec(t, 3, 2, 1, 2), f, check.Options{Executions: 100})
-		if r.Outcome != record.Inconclusive || len(r.Violations) != 1 || !strings.Contains(r.Violations[0].Suspect, "io_uring_setup") {
+		if r.Outcome != record.Inconclusive || len(r.Violations) != 1 ||
+			!strings.Contains(r.Violations[0].Suspect, "io_uring_setup") {
 			t.Errorf("report %+v", r)
 		}
 	})
@@ -196,7 +203,8 @@ func TestFatalAndUnreplayableAreInconclusive(t *testing.T) {
 		"node n1 cannot go on without a debugger": func(c *worldtest.Ctx) { c.Output().Fatal = "a debugger" },
 		"a thread ran for long":                   func(c *worldtest.Ctx) { c.Output().Unreplayable = true },
 	} {
-		r := checked(t, systemtest.Spec(t, 1, 0), &systemtest.Fakes{Programs: oddSystem(do)}, check.Options{Executions: 2})
+		r := checked(t, systemtest.Spec(t, 1, 0), &systemtest.Fakes{Programs: oddSystem(do)},
+			check.Options{Executions: 2})
 		if r.Outcome != record.Inconclusive || len(r.Doubts) != 1 || !strings.HasPrefix(r.Doubts[0], want) {
 			t.Errorf("outcome %v, doubts %q", r.Outcome, r.Doubts)
 		}
@@ -219,7 +227,8 @@ func leaky() func() []worldtest.Program {
 func TestViolationThatDoesNotReplayIsABug(t *testing.T) {
 	s := systemtest.Spec(t, 1, 0)
 	r := checked(t, s, &systemtest.Fakes{Programs: leaky()}, check.Options{Executions: 2, Workers: 1})
-	if r.Outcome != record.ToolBug || r.Outcome.ExitStatus() != 4 || len(r.Violations) != 0 || len(r.Bugs) != 1 || r.Stopped != "bug in ariadne" {
+	if r.Outcome != record.ToolBug || r.Outcome.ExitStatus() != 4 || len(r.Violations) != 0 || len(r.Bugs) != 1 ||
+		r.Stopped != "bug in ariadne" {
 		t.Fatalf("report %+v", r)
 	}
 	for _, want := range []string{
@@ -241,12 +250,14 @@ func TestViolationThatDoesNotReplayIsABug(t *testing.T) {
 		t.Errorf("replay: %+v", again)
 	}
 	// run confirms, too.
-	once, err := run.Run(t.Context(), s, run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: leaky()}}})
+	once, err := run.Run(t.Context(), s,
+		run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: leaky()}}})
 	if err != nil || once.Outcome != record.ToolBug || len(once.Bugs) != 1 {
 		t.Errorf("run: %+v, %v", once, err)
 	}
 	// With --keep-going there is more than one, but no end of them is not asked for.
-	r = checked(t, s, &systemtest.Fakes{Programs: leaky()}, check.Options{KeepGoing: true, Time: time.Minute, Workers: 1})
+	r = checked(t, s, &systemtest.Fakes{Programs: leaky()},
+		check.Options{KeepGoing: true, Time: time.Minute, Workers: 1})
 	if len(r.Bugs) != 10 {
 		t.Errorf("%d bugs", len(r.Bugs))
 	}
@@ -271,8 +282,10 @@ func TestUnreplayableStepsExcuse(t *testing.T) {
 		c.Panic("dead")
 	}
 	programs := func() []worldtest.Program { return []worldtest.Program{again{odd{do: unsteady}}} }
-	r := checked(t, systemtest.Spec(t, 1, 0), &systemtest.Fakes{Programs: programs}, check.Options{Executions: 2, Workers: 1})
-	if r.Outcome != record.Inconclusive || len(r.Violations) != 0 || r.Executions != 2 || !strings.Contains(strings.Join(r.Doubts, "\n"), "did not happen again") {
+	r := checked(t, systemtest.Spec(t, 1, 0), &systemtest.Fakes{Programs: programs},
+		check.Options{Executions: 2, Workers: 1})
+	if r.Outcome != record.Inconclusive || len(r.Violations) != 0 || r.Executions != 2 ||
+		!strings.Contains(strings.Join(r.Doubts, "\n"), "did not happen again") {
 		t.Errorf("report %+v", r)
 	}
 }
@@ -286,15 +299,19 @@ func TestErrorsOfNodes(t *testing.T) {
 	wrong := errors.New("what is wrong")
 	t.Run("at the start", func(t *testing.T) {
 		f := &systemtest.Fakes{Programs: systemtest.PingPong, Failing: wrong}
-		_, err := check.Check(t.Context(), systemtest.Spec(t, 2, 0, 0), check.Options{System: system.Options{Nodes: f}, Executions: 1})
+		_, err := check.Check(t.Context(), systemtest.Spec(t, 2, 0, 0),
+			check.Options{System: system.Options{Nodes: f}, Executions: 1})
 		if !errors.Is(err, wrong) || !strings.Contains(err.Error(), "node n2: ") {
 			t.Errorf("err = %v", err)
 		}
 		f.Closed(t)
 	})
 	t.Run("of the machine", func(t *testing.T) {
-		f := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error { return &ariadne.SetupError{Err: wrong} }}
-		if _, err := run.Run(t.Context(), systemtest.Spec(t, 2, 0, 0), run.Options{System: system.Options{Nodes: f}}); !errors.Is(err, wrong) {
+		f := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error {
+			return &ariadne.SetupError{Err: wrong}
+		}}
+		if _, err := run.Run(t.Context(), systemtest.Spec(t, 2, 0, 0),
+			run.Options{System: system.Options{Nodes: f}}); !errors.Is(err, wrong) {
 			t.Errorf("err = %v", err)
 		}
 		f.Closed(t)
@@ -303,11 +320,13 @@ func TestErrorsOfNodes(t *testing.T) {
 		killed := func(ariadne.Input) error { return &ariadne.KilledError{Err: wrong} }
 		f := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: killed}
 		r, err := run.Run(t.Context(), systemtest.Spec(t, 2, 0, 0), run.Options{System: system.Options{Nodes: f}})
-		if err != nil || r.Outcome != record.Inconclusive || len(r.Doubts) != 1 || !strings.Contains(r.Doubts[0], "what is wrong") {
+		if err != nil || r.Outcome != record.Inconclusive || len(r.Doubts) != 1 ||
+			!strings.Contains(r.Doubts[0], "what is wrong") {
 			t.Errorf("report %+v, %v", r, err)
 		}
 		f.Closed(t)
-		r = checked(t, systemtest.Spec(t, 2, 0, 0), &systemtest.Fakes{Programs: systemtest.PingPong, Applying: killed}, check.Options{Executions: 3})
+		r = checked(t, systemtest.Spec(t, 2, 0, 0), &systemtest.Fakes{Programs: systemtest.PingPong, Applying: killed},
+			check.Options{Executions: 3})
 		if r.Outcome != record.Inconclusive || r.Stopped != "the host killed a process" || len(r.Doubts) != 1 {
 			t.Errorf("report %+v", r)
 		}
@@ -328,7 +347,8 @@ func TestErrorsOfNodes(t *testing.T) {
 			return nil
 		}}
 		r := checked(t, systemtest.Spec(t, 2, 0, 0), f, check.Options{Executions: 3, Workers: 1})
-		if r.Outcome != record.ToolBug || len(r.Bugs) != 1 || !strings.HasPrefix(r.Bugs[0], "execution 0: panic: no such socket\n") {
+		if r.Outcome != record.ToolBug || len(r.Bugs) != 1 ||
+			!strings.HasPrefix(r.Bugs[0], "execution 0: panic: no such socket\n") {
 			t.Errorf("report %+v", r)
 		}
 	})
@@ -336,7 +356,8 @@ func TestErrorsOfNodes(t *testing.T) {
 
 func TestInterruptAndResume(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
-	whole := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate}, check.Options{Executions: 60, KeepGoing: true, Workers: 1, Out: "whole"})
+	whole := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate},
+		check.Options{Executions: 60, KeepGoing: true, Workers: 1, Out: "whole"})
 
 	ctx, cancel := context.WithCancel(t.Context())
 	f := &systemtest.Fakes{Programs: worldtest.LostUpdate}
@@ -351,7 +372,8 @@ func TestInterruptAndResume(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if part.Stopped != "interrupted" || part.Outcome == record.Nothing || part.Executions >= 30 || part.Executions < 5 || part.Next != part.Executions {
+	if part.Stopped != "interrupted" || part.Outcome == record.Nothing || part.Executions >= 30 ||
+		part.Executions < 5 || part.Next != part.Executions {
 		t.Errorf("part: %+v", part)
 	}
 	o.System.Nodes, o.Resume = &systemtest.Fakes{Programs: worldtest.LostUpdate}, true
@@ -375,12 +397,14 @@ func TestInterruptAndResume(t *testing.T) {
 
 	other := *s
 	other.Seed++
-	if _, err := check.Check(t.Context(), &other, o); err == nil || !strings.Contains(err.Error(), "has seed 1, not 2") {
+	if _, err := check.Check(t.Context(), &other, o); err == nil ||
+		!strings.Contains(err.Error(), "has seed 1, not 2") {
 		t.Errorf("err = %v", err)
 	}
 	other = *s
 	other.Digest[5]++
-	if _, err := check.Check(t.Context(), &other, o); err == nil || !strings.Contains(err.Error(), "the spec has changed") {
+	if _, err := check.Check(t.Context(), &other, o); err == nil ||
+		!strings.Contains(err.Error(), "the spec has changed") {
 		t.Errorf("err = %v", err)
 	}
 	o.Out = "nowhere"
@@ -395,7 +419,10 @@ func TestTimeBudget(t *testing.T) {
 	if r.Stopped != "time" || r.Outcome != record.Nothing || r.RealTime > 10*time.Second {
 		t.Errorf("report %+v", r)
 	}
-	slow := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error { time.Sleep(300 * time.Millisecond); return nil }}
+	slow := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error {
+		time.Sleep(300 * time.Millisecond)
+		return nil
+	}}
 	r = checked(t, s, slow, check.Options{Time: 200 * time.Millisecond})
 	if r.Outcome != record.Inconclusive || r.Executions != 0 {
 		t.Errorf("report %+v", r)
@@ -412,7 +439,10 @@ func TestDepth(t *testing.T) {
 
 func TestWorkers(t *testing.T) {
 	s := systemtest.Spec(t, 2, 0, 0)
-	f := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error { runtime.Gosched(); return nil }}
+	f := &systemtest.Fakes{Programs: systemtest.PingPong, Applying: func(ariadne.Input) error {
+		runtime.Gosched()
+		return nil
+	}}
 	checked(t, s, f, check.Options{Executions: 200, Workers: 3})
 	if f.Workers() != 3 {
 		t.Errorf("workers %v", f.Workers())

@@ -85,7 +85,8 @@ func asking(t *testing.T, a asker) *spec.Spec {
 	systemtest.Write(t, file, strings.Replace(a.source, "CLIENT", documented(t, a), 1))
 	build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-pthread", "-o"}, "go": {"go", "build", "-o"}}[a.name]
 	if build != nil {
-		if out, err := exec.Command(build[0], append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
+		if out, err := exec.Command(build[0],
+			append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
 			t.Fatalf("%s: %v\n%s", build[0], err, out)
 		}
 	}
@@ -108,8 +109,10 @@ func asking(t *testing.T, a asker) *spec.Spec {
 func replays(t *testing.T, strategy string, r *record.Report) {
 	t.Helper()
 	for _, loose := range []bool{false, true} {
-		again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Loose: loose})
-		if err != nil || again.Mismatch != nil || again.Outcome != record.Violated || again.Violations[0].Message != r.Violations[0].Message {
+		again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace,
+			run.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Loose: loose})
+		if err != nil || again.Mismatch != nil || again.Outcome != record.Violated ||
+			again.Violations[0].Message != r.Violations[0].Message {
 			t.Fatalf("%s, loose %v: %+v, %v", strategy, loose, again, err)
 		}
 	}
@@ -125,7 +128,8 @@ func TestProgramsChoose(t *testing.T) {
 				if row.Asks || a.name != "sh" && row.Name != strategy.DefaultName && row.Name != "random" {
 					continue
 				}
-				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 100, Workers: 2, KeepGoing: true, Search: check.Search{Strategy: row.Name}}
+				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 100, Workers: 2,
+					KeepGoing: true, Search: check.Search{Strategy: row.Name}}
 				if row.Lives {
 					o.Workers = 1
 				} else {
@@ -144,8 +148,10 @@ func TestProgramsChoose(t *testing.T) {
 				if r.Outcome != record.Violated || len(r.Violations) != 1 {
 					t.Fatalf("%s: %v after %d executions", row.Name, r.Outcome, r.Executions)
 				}
-				if a.name == "sh" && r.Coverage.Exhausted && !row.Lives && (r.Coverage.LocalStates[0] != 9 || row.Name == "depth-first" && r.Executions != 9) {
-					t.Errorf("%s: %d executions to %v local states, want 9", row.Name, r.Executions, r.Coverage.LocalStates)
+				if a.name == "sh" && r.Coverage.Exhausted && !row.Lives &&
+					(r.Coverage.LocalStates[0] != 9 || row.Name == "depth-first" && r.Executions != 9) {
+					t.Errorf("%s: %d executions to %v local states, want 9", row.Name, r.Executions,
+						r.Coverage.LocalStates)
 				}
 				switch row.Name {
 				case "depth-first", "breadth-first", "deviations", "dpor", "sleep-sets", "all-paths":
@@ -154,7 +160,8 @@ func TestProgramsChoose(t *testing.T) {
 					}
 				}
 				path := r.Violations[0].Trace
-				if text := systemtest.Read(t, path); !strings.Contains(text, "with choose:2@") || !strings.Contains(text, "/choose:3#1,choose:1@") {
+				if text := systemtest.Read(t, path); !strings.Contains(text, "with choose:2@") ||
+					!strings.Contains(text, "/choose:3#1,choose:1@") {
 					t.Errorf("the trace:\n%s", text)
 				}
 				replays(t, row.Name, r)
@@ -168,7 +175,8 @@ func TestProgramsChoose(t *testing.T) {
 func TestChoicesAreRemembered(t *testing.T) {
 	for _, name := range []string{"depth-first", "dpor", "deviations"} {
 		s := asking(t, askers[0])
-		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true, Search: check.Search{Strategy: name}}
+		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true,
+			Search: check.Search{Strategy: name}}
 		check := func() *record.Report {
 			r, err := check.Check(t.Context(), s, o)
 			if err != nil || len(r.Bugs) > 0 {
@@ -181,7 +189,8 @@ func TestChoicesAreRemembered(t *testing.T) {
 		first := check()
 		o.Resume, o.Executions = true, 0
 		rest := check()
-		if n := first.Coverage.Nodes.Executed + rest.Coverage.Nodes.Executed; !rest.Coverage.Exhausted || rest.Executions != whole.Executions || n != whole.Coverage.Nodes.Executed {
+		if n := first.Coverage.Nodes.Executed + rest.Coverage.Nodes.Executed; !rest.Coverage.Exhausted ||
+			rest.Executions != whole.Executions || n != whole.Coverage.Nodes.Executed {
 			t.Errorf("%s: %d executions and %d transitions in parts, as a whole %d and %d", name, rest.Executions, n, whole.Executions, whole.Coverage.Nodes.Executed)
 		}
 	}
@@ -194,12 +203,15 @@ func TestNothingFailsWhileFaultsAreOff(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		systemtest.Write(t, filepath.Join(dir, "setup.sh"), script)
-		systemtest.Write(t, filepath.Join(dir, "spec.yaml"), "faults: {"+faults+"}\nnodes:\n  - command: sh setup.sh\n    client: true\n")
+		systemtest.Write(t, filepath.Join(dir, "spec.yaml"),
+			"faults: {"+faults+"}\nnodes:\n  - command: sh setup.sh\n    client: true\n")
 		s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: "depth-first"}})
+		r, err := check.Check(t.Context(), s,
+			check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+				Search: check.Search{Strategy: "depth-first"}})
 		if err != nil || r.Outcome != record.Nothing || !r.Coverage.Exhausted {
 			t.Errorf("%+v, %v", r, err)
 		}
@@ -230,7 +242,8 @@ func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := run.Run(t.Context(), s, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
-	if err != nil || r.Outcome != record.Inconclusive || len(r.Refusals) != 1 || r.Refusals[0].Name != "write to /dev/ariadne" {
+	if err != nil || r.Outcome != record.Inconclusive || len(r.Refusals) != 1 ||
+		r.Refusals[0].Name != "write to /dev/ariadne" {
 		t.Errorf("%+v, %v", r, err)
 	}
 }

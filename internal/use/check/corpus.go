@@ -122,7 +122,9 @@ func (c *corpus) enterSeen(x strategy.Prefix, kind uint64, b *behaviour) {
 
 // sortByRarity puts what was seen least often first, and of equals what came first. mu is held.
 func (c *corpus) sortByRarity(b *behaviour) {
-	slices.SortStableFunc(c.firsts, func(x, y first) int { return cmp.Compare(b.features.Shown(x.kind), b.features.Shown(y.kind)) })
+	slices.SortStableFunc(c.firsts, func(x, y first) int {
+		return cmp.Compare(b.features.Shown(x.kind), b.features.Shown(y.kind))
+	})
 }
 
 // saveNowAndThen saves the corpus at a time of the check, so that a check which is killed leaves

@@ -21,7 +21,8 @@ func TestCorpus(t *testing.T) {
 	s.Faults = worldtest.Faults("duplicate", 1)
 	programs := worldtest.LostUpdate
 	f := &systemtest.Fakes{Programs: programs}
-	o := check.Options{Out: filepath.Join(t.TempDir(), "out"), Executions: 400, Workers: 1, Search: check.Search{Strategy: "default"}}
+	o := check.Options{Out: filepath.Join(t.TempDir(), "out"), Executions: 400, Workers: 1,
+		Search: check.Search{Strategy: "default"}}
 	path := filepath.Join(o.Out, "corpus.json")
 
 	fresh := o
@@ -31,7 +32,8 @@ func TestCorpus(t *testing.T) {
 		t.Fatal("a fresh check has left something")
 	}
 	if again := inMemory(t, s, programs, o); again.Executions != first.Executions || first.Outcome != record.Violated {
-		t.Fatalf("%v after %d executions, and %d with nothing to begin with", first.Outcome, first.Executions, again.Executions)
+		t.Fatalf("%v after %d executions, and %d with nothing to begin with", first.Outcome, first.Executions,
+			again.Executions)
 	}
 	corpus := systemtest.Read(t, path)
 	begins := 0
@@ -48,7 +50,8 @@ func TestCorpus(t *testing.T) {
 		}
 		begins = next.Executions
 		t.Logf("%d executions, %d the first time", next.Executions, first.Executions)
-		if again := replay(t, s, f, next.Violations[0].Trace); again.Outcome != record.Violated || again.Violations[0].Message != first.Violations[0].Message {
+		if again := replay(t, s, f, next.Violations[0].Trace); again.Outcome != record.Violated ||
+			again.Violations[0].Message != first.Violations[0].Message {
 			t.Errorf("replay: %+v", again)
 		}
 	}
@@ -69,7 +72,8 @@ func TestCorpus(t *testing.T) {
 	if err := os.WriteFile(path, []byte("{"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if got := inMemory(t, s, programs, o); got.Outcome != record.Violated || !strings.Contains(strings.Join(got.Notes, "\n"), "corpus.json could not be read, and is written again") {
+	if got := inMemory(t, s, programs, o); got.Outcome != record.Violated ||
+		!strings.Contains(strings.Join(got.Notes, "\n"), "corpus.json could not be read, and is written again") {
 		t.Errorf("a damaged corpus: %v, %q", got.Outcome, got.Notes)
 	}
 }
@@ -88,7 +92,9 @@ func TestCorpusIsBounded(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	for seed := range uint64(3) {
 		s.Seed = seed
-		inMemory(t, s, programs, check.Options{Out: out, Executions: 60, Workers: 2, KeepGoing: true, Search: check.Search{Strategy: "default"}})
+		inMemory(t, s, programs,
+			check.Options{Out: out, Executions: 60, Workers: 2, KeepGoing: true,
+				Search: check.Search{Strategy: "default"}})
 		text := systemtest.Read(t, filepath.Join(out, "corpus.json"))
 		if n := strings.Count(text, `"steps"`); n < 8 || n > 64 {
 			t.Errorf("%d prefixes", n)
@@ -104,7 +110,8 @@ func TestCorpusOfRandom(t *testing.T) {
 	programs := worldtest.LostUpdate
 	f := &systemtest.Fakes{Programs: programs}
 	out := filepath.Join(t.TempDir(), "out")
-	o := check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "random"}, System: system.Options{Nodes: f, CallName: worldtest.CallName}}
+	o := check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "random"},
+		System: system.Options{Nodes: f, CallName: worldtest.CallName}}
 	found, err := check.Check(t.Context(), s, o)
 	if err != nil || found.Outcome != record.Violated {
 		t.Fatalf("%v, %+v", err, found)
@@ -113,8 +120,10 @@ func TestCorpusOfRandom(t *testing.T) {
 	if !strings.Contains(corpus, `"violation":true`) {
 		t.Fatalf("the corpus has no violation: %s", corpus)
 	}
-	next := inMemory(t, s, programs, check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "default"}})
-	if next.Outcome != record.Violated || next.Executions > 3 || next.Violations[0].Message != found.Violations[0].Message {
+	next := inMemory(t, s, programs,
+		check.Options{Out: out, Executions: 400, Workers: 1, Search: check.Search{Strategy: "default"}})
+	if next.Outcome != record.Violated || next.Executions > 3 ||
+		next.Violations[0].Message != found.Violations[0].Message {
 		t.Errorf("%v after %d executions", next.Outcome, next.Executions)
 	}
 }

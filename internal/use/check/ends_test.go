@@ -76,7 +76,8 @@ func TestAllCutOffIsNoVerdict(t *testing.T) {
 			doubt: "were cut off by the limit of 6 steps: raise limits.steps in the spec"},
 		{name: "a bound", clients: true, messages: 50, depth: 6, end: search.EndBounds},
 	} {
-		for _, strategy := range []string{"", "depth-first", "deviations", "rounds", "walks", "dpor", "default", "natural"} {
+		for _, strategy := range []string{"", "depth-first", "deviations", "rounds", "walks", "dpor", "default",
+			"natural"} {
 			if c.clients && c.name == "a bound" && strategy == "natural" {
 				continue // it has no bounds
 			}
@@ -90,11 +91,13 @@ func TestAllCutOffIsNoVerdict(t *testing.T) {
 			var r *record.Report
 			if strategy == "natural" {
 				var err error
-				if r, err = run.Run(t.Context(), s, run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: programs}}}); err != nil {
+				if r, err = run.Run(t.Context(), s,
+					run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: programs}}}); err != nil {
 					t.Fatal(err)
 				}
 			} else {
-				r = inMemory(t, s, programs, check.Options{Executions: 8, Depth: c.depth, Search: check.Search{Strategy: strategy}})
+				r = inMemory(t, s, programs,
+					check.Options{Executions: 8, Depth: c.depth, Search: check.Search{Strategy: strategy}})
 				if r.Ends[c.end] == 0 {
 					t.Errorf("%s, %q: ends %v, want %s", c.name, strategy, r.Ends, c.end)
 				}

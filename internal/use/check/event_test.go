@@ -88,7 +88,8 @@ func TestProgramsTellOfEvents(t *testing.T) {
 				if row.Asks || row.Once || a.name != "sh" && row.Name != strategy.DefaultName && row.Name != "random" {
 					continue
 				}
-				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 1000, Workers: 2, KeepGoing: true, Search: check.Search{Strategy: row.Name}}
+				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 1000,
+					Workers: 2, KeepGoing: true, Search: check.Search{Strategy: row.Name}}
 				if row.Lives {
 					o.Workers, o.Executions = 1, 100
 				} else {
@@ -130,7 +131,9 @@ func TestEventsEndWithTheirPrograms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: "depth-first", Audit: 1}})
+		r, err := check.Check(t.Context(), s,
+			check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+				Search: check.Search{Strategy: "depth-first", Audit: 1}})
 		if err != nil || r.Outcome != record.Nothing || !r.Coverage.Exhausted || r.Executions < 3 {
 			t.Errorf("%s: %+v, %v", faults, r, err)
 		}

@@ -76,8 +76,10 @@ func (c *check) search(ctx context.Context) error {
 		return fmt.Errorf("strategy %s needs a script that has explore(path, state, enabled)", o.Strategy)
 	}
 	c.passOnPrints()
-	x := &explorer{was: c.ledger.report.Coverage, check: c, row: row, world: c.system.World(), shares: divideMemory(o.Memory),
-		none: &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(), from: max(c.ledger.report.Next-c.opts.First, 0)}
+	x := &explorer{was: c.ledger.report.Coverage, check: c, row: row, world: c.system.World(),
+		shares: divideMemory(o.Memory),
+		none:   &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(),
+		from: max(c.ledger.report.Next-c.opts.First, 0)}
 	if err := x.needsGoals(); err != nil {
 		return err
 	}
@@ -128,7 +130,8 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		Weights: o.Weights, Backtracks: o.Backtracks, Branch: o.Branch, Full: x.seen.Full,
 		News:     func(i int) func() strategy.News { return func() strategy.News { return newsOf(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
-		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(), Features: &x.behaviour.features, Recall: x.corpus.recall}
+		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(),
+		Features: &x.behaviour.features, Recall: x.corpus.recall}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
@@ -137,7 +140,9 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 	var group sync.WaitGroup
 	for _, w := range all {
 		group.Go(func() {
-			w.fail(x.check.system.OnThread(w.id, func() error { return errors.Join(w.run(ctx), system.AsBug(w.nodes.Close())) }))
+			w.fail(x.check.system.OnThread(w.id, func() error {
+				return errors.Join(w.run(ctx), system.AsBug(w.nodes.Close()))
+			}))
 		})
 	}
 	group.Wait()
@@ -160,7 +165,8 @@ func (x *explorer) openStore(cover *record.Coverage) error {
 	if err != nil {
 		return err
 	}
-	o := memo.Options{Bytes: x.shares.memo, Off: x.check.opts.Search.NoMemo || x.row.Lives, File: x.check.system.Digests.Of, Now: x.check.system.Digests.Now, Key: version}
+	o := memo.Options{Bytes: x.shares.memo, Off: x.check.opts.Search.NoMemo || x.row.Lives,
+		File: x.check.system.Digests.Of, Now: x.check.system.Digests.Now, Key: version}
 	stored, alone := x.check.dir.Memo(x.check.system.Spec.Name)
 	x.stored, o.Store = stored, bolt.At(stored)
 	if x.memo, err = memo.Open(x.world, o); errors.Is(err, bolt.ErrInUse) && alone != stored {
@@ -196,7 +202,8 @@ func (x *explorer) versionDigest() (ariadne.Digest, error) {
 		return ariadne.Digest{}, err
 	}
 	d, err := system.FileDigest(self)
-	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.check.opts.System.Version, system.MachineOf(x.check.system.Spec))), err
+	return sha256.Sum256(fmt.Appendf(d[:], "%s %q", x.check.opts.System.Version,
+		system.MachineOf(x.check.system.Spec))), err
 }
 
 // executor returns the worker's, one of so many.
@@ -221,7 +228,8 @@ func (x *explorer) elapsed() time.Duration { return time.Since(x.check.began) }
 // bounds of a path.
 func (x *explorer) bounds() space.Bounds {
 	o := &x.check.opts.Search
-	b := space.Bounds{From: o.From, FromLive: o.FromLive, Time: x.check.limits().Time, Depth: x.check.limits().Steps, Deviations: o.Deviations, Timers: o.Timers}
+	b := space.Bounds{From: o.From, FromLive: o.FromLive, Time: x.check.limits().Time, Depth: x.check.limits().Steps,
+		Deviations: o.Deviations, Timers: o.Timers}
 	b.Kinds[ariadne.ActDeliver] = o.Deliveries
 	if u := x.check.opts.unit; u != nil {
 		b.Begins = u.work.Begins
@@ -256,7 +264,8 @@ func (x *explorer) sumCounts() memo.Counts {
 func (x *explorer) writeSample() error {
 	x.growth.mu.Lock()
 	defer x.growth.mu.Unlock()
-	return coverage.WriteCSV(x.growth.file, []coverage.Sample{x.totals.Sample(x.check.earlier+time.Since(x.check.began), x.sumCounts())})
+	return coverage.WriteCSV(x.growth.file,
+		[]coverage.Sample{x.totals.Sample(x.check.earlier+time.Since(x.check.began), x.sumCounts())})
 }
 
 // accountFor enters into the report how much was seen, and returns how to write down what
@@ -306,7 +315,8 @@ func (w *worker) enterMismatch(m *memo.Mismatch) {
 func (x *explorer) describeMismatch(m *memo.Mismatch) string {
 	name := x.check.system.Spec.Nodes[m.State.Node].Name
 	text := fmt.Sprintf("node %s, its step %d (%s, at %v): two executions of the step differ (digests %v and %v",
-		name, m.State.Depth+1, x.world.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Digest, m.Second.Digest)
+		name, m.State.Depth+1, x.world.Names().Action(m.Input.Action(m.State.Node)), m.Input.At, m.First.Digest,
+		m.Second.Digest)
 	if m.First.Calls != m.Second.Calls && m.First.Calls > 0 {
 		text += fmt.Sprintf(", %d and %d system calls", m.First.Calls, m.Second.Calls)
 	}
@@ -330,7 +340,8 @@ func (x *explorer) closeCoverage() error {
 	err := errors.Join(x.writeSample(), x.check.ledger.save(x.check.earlier+x.elapsed()))
 	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.opts.Search.Strategy, x.totals.Samples())
 	var b strings.Builder
-	err = errors.Join(err, plot.WriteSVG(&b), x.growth.file.Close(), record.WriteFile(x.check.dir.Plot(), []byte(b.String())))
+	err = errors.Join(err, plot.WriteSVG(&b), x.growth.file.Close(),
+		record.WriteFile(x.check.dir.Plot(), []byte(b.String())))
 	if x.kept != nil {
 		err = errors.Join(err, x.kept.Close())
 	}

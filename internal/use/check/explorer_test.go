@@ -56,9 +56,11 @@ func TestEveryStrategyFindsAndConfirms(t *testing.T) {
 	for _, name := range strategies() {
 		t.Run(name, func(t *testing.T) {
 			s := systemtest.Spec(t, 3, 2, 1, 2)
-			r := inMemory(t, s, worldtest.LostUpdate, check.Options{Executions: 1000, Search: check.Search{Strategy: name}})
+			r := inMemory(t, s, worldtest.LostUpdate,
+				check.Options{Executions: 1000, Search: check.Search{Strategy: name}})
 			if r.Outcome != record.Violated || len(r.Violations) != 1 || r.Stopped != search.StopViolation {
-				t.Fatalf("%v, %d violations, stopped: %s, doubts %q, bugs %q", r.Outcome, len(r.Violations), r.Stopped, r.Doubts, r.Bugs)
+				t.Fatalf("%v, %d violations, stopped: %s, doubts %q, bugs %q", r.Outcome, len(r.Violations), r.Stopped,
+					r.Doubts, r.Bugs)
 			}
 			v := r.Violations[0]
 			if !strings.Contains(v.Message, "update lost") {
@@ -75,7 +77,8 @@ func TestExhausted(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
 	for _, name := range []string{"default", "depth-first", "breadth-first", "deviations", "sleep-sets", "script"} {
 		for _, workers := range []int{1, 3} {
-			r := inMemory(t, s, worldtest.TwoPhaseCommit, check.Options{KeepGoing: true, Workers: workers, Search: check.Search{Strategy: name}})
+			r := inMemory(t, s, worldtest.TwoPhaseCommit,
+				check.Options{KeepGoing: true, Workers: workers, Search: check.Search{Strategy: name}})
 			c := r.Coverage
 			if r.Stopped != check.StopExplored || !c.Exhausted || c.States != 1027 || r.Outcome != record.Violated {
 				t.Errorf("%s, %d workers: %v, stopped: %s, %+v", name, workers, r.Outcome, r.Stopped, c)
@@ -89,12 +92,14 @@ func TestDPORBySeveral(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
 	var alone *record.Coverage
 	for _, workers := range []int{1, 2, 5} {
-		r := inMemory(t, s, worldtest.TwoPhaseCommit, check.Options{KeepGoing: true, Workers: workers, Search: check.Search{Strategy: "dpor"}})
+		r := inMemory(t, s, worldtest.TwoPhaseCommit,
+			check.Options{KeepGoing: true, Workers: workers, Search: check.Search{Strategy: "dpor"}})
 		c := r.Coverage
 		if alone == nil {
 			alone = c
 		}
-		if r.Stopped != check.StopExplored || !c.Exhausted || c.Paths == 0 || c.Paths != alone.Paths || c.Traces != alone.Traces || c.Locals != alone.Locals || r.Outcome != record.Violated {
+		if r.Stopped != check.StopExplored || !c.Exhausted || c.Paths == 0 || c.Paths != alone.Paths ||
+			c.Traces != alone.Traces || c.Locals != alone.Locals || r.Outcome != record.Violated {
 			t.Errorf("%d workers: %v, stopped: %s, %+v, want %+v", workers, r.Outcome, r.Stopped, c, alone)
 		}
 	}
@@ -133,14 +138,17 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 // (TestCorpus).
 func TestDefaultIsTheSameAgain(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
-	o := check.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300, Search: check.Search{Strategy: "default", Fresh: true}}
+	o := check.Options{Out: filepath.Join(s.Dir, "out"), KeepGoing: true, Workers: 1, Executions: 300,
+		Search: check.Search{Strategy: "default", Fresh: true}}
 	cold := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	warm := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	if cold.Nodes.Executed == 0 || warm.Nodes.Executed != 0 {
 		t.Errorf("%d and %d transitions executed", cold.Nodes.Executed, warm.Nodes.Executed)
 	}
-	if cold.Paths == 0 || cold.StatesDigest != warm.StatesDigest || cold.Paths != warm.Paths || cold.Steps != warm.Steps {
-		t.Errorf("%d paths, %d steps, states %s; then %d, %d, %s", cold.Paths, cold.Steps, cold.StatesDigest, warm.Paths, warm.Steps, warm.StatesDigest)
+	if cold.Paths == 0 || cold.StatesDigest != warm.StatesDigest || cold.Paths != warm.Paths ||
+		cold.Steps != warm.Steps {
+		t.Errorf("%d paths, %d steps, states %s; then %d, %d, %s", cold.Paths, cold.Steps, cold.StatesDigest,
+			warm.Paths, warm.Steps, warm.StatesDigest)
 	}
 }
 
@@ -181,7 +189,8 @@ func TestSlowModeSeesTheSame(t *testing.T) {
 	fast := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	o.Search.NoMemo, o.Search.NoCheckpoints = true, true
 	slow := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
-	if slow.States != fast.States || slow.StatesDigest != fast.StatesDigest || slow.Nodes.Thaws != 0 || slow.Nodes.Executed < 3*fast.Nodes.Executed {
+	if slow.States != fast.States || slow.StatesDigest != fast.StatesDigest || slow.Nodes.Thaws != 0 ||
+		slow.Nodes.Executed < 3*fast.Nodes.Executed {
 		t.Errorf("fast %+v, slow %+v", fast, slow)
 	}
 }
@@ -192,8 +201,10 @@ func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
 	chaos := func() []worldtest.Program {
 		return []worldtest.Program{&worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}, &worldtest.Chaos{Nodes: 3}}
 	}
-	r := inMemory(t, s, chaos, check.Options{Time: time.Second, KeepGoing: true, Workers: 2, Search: check.Search{Strategy: "default"}})
-	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 || r.Executions == 0 {
+	r := inMemory(t, s, chaos,
+		check.Options{Time: time.Second, KeepGoing: true, Workers: 2, Search: check.Search{Strategy: "default"}})
+	if d := time.Since(began); r.Stopped != search.StopTime || d > 20*time.Second || len(r.Bugs) > 0 ||
+		r.Executions == 0 {
 		t.Errorf("stopped: %s after %v, %d executions, bugs %q", r.Stopped, d, r.Executions, r.Bugs)
 	}
 }
@@ -210,7 +221,8 @@ func TestRefusalsAreRemembered(t *testing.T) {
 	want := "node n3: /bin/p asks for bpf, which is not modelled"
 	for _, kind := range []string{"first", "warm"} {
 		r := inMemory(t, s, refusing, o)
-		if !slices.Contains(r.Doubts, want) || len(r.Refusals) != 1 || r.Refusals[0].Node != "n3" || r.Refusals[0].Count < 2 {
+		if !slices.Contains(r.Doubts, want) || len(r.Refusals) != 1 || r.Refusals[0].Node != "n3" ||
+			r.Refusals[0].Count < 2 {
 			t.Errorf("%s: doubts %q, refusals %+v", kind, r.Doubts, r.Refusals)
 		}
 		for _, v := range r.Violations {
@@ -238,29 +250,36 @@ func TestFrom(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	at := func(n int) func(ariadne.Step) bool { return func(s ariadne.Step) bool { return s.Index == n } }
 	for _, name := range strategies() {
-		r := inMemory(t, s, worldtest.LostUpdate, check.Options{Executions: 1000, Search: check.Search{Strategy: name, From: at(4)}})
+		r := inMemory(t, s, worldtest.LostUpdate,
+			check.Options{Executions: 1000, Search: check.Search{Strategy: name, From: at(4)}})
 		if r.Outcome != record.Violated || len(r.Violations) != 1 || len(r.Bugs) > 0 {
 			t.Errorf("%s: %v, %d violations, bugs %q", name, r.Outcome, len(r.Violations), r.Bugs)
 		}
 	}
 	// A depth counts from there; the execution that is replayed has the steps before it too.
-	r := inMemory(t, s, worldtest.LostUpdate, check.Options{Depth: 8, Search: check.Search{Strategy: "depth-first", From: at(4)}})
+	r := inMemory(t, s, worldtest.LostUpdate,
+		check.Options{Depth: 8, Search: check.Search{Strategy: "depth-first", From: at(4)}})
 	if r.Outcome != record.Violated || len(r.Violations) != 1 || r.Violations[0].Step <= 8 {
 		t.Errorf("%v, violations %v, bugs %q", r.Outcome, r.Violations, r.Bugs)
 	}
-	r = inMemory(t, s, worldtest.LostUpdate, check.Options{Search: check.Search{Strategy: "depth-first", From: at(1000)}})
-	if r.Outcome != record.Inconclusive || r.Stopped != check.StopNowhere || r.Coverage.Exhausted || r.Executions != 1 || len(r.Doubts) != 1 {
+	r = inMemory(t, s, worldtest.LostUpdate,
+		check.Options{Search: check.Search{Strategy: "depth-first", From: at(1000)}})
+	if r.Outcome != record.Inconclusive || r.Stopped != check.StopNowhere || r.Coverage.Exhausted ||
+		r.Executions != 1 || len(r.Doubts) != 1 {
 		t.Errorf("%v, stopped: %s, %d executions, doubts %q", r.Outcome, r.Stopped, r.Executions, r.Doubts)
 	}
 }
 
 func TestUnknownStrategy(t *testing.T) {
 	s := systemtest.Spec(t, 3, 1)
-	_, err := check.Check(t.Context(), s, check.Options{System: system.Options{Nodes: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.Race}}}, Search: check.Search{Strategy: "best"}})
+	_, err := check.Check(t.Context(), s,
+		check.Options{System: system.Options{Nodes: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.Race}}}, Search: check.Search{Strategy: "best"}})
 	if err == nil || !strings.Contains(err.Error(), `unknown strategy "best": default, all-paths, breadth-first`) {
 		t.Errorf("err = %v", err)
 	}
-	_, err = check.Check(t.Context(), s, check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.Race}}, Search: check.Search{Strategy: "dpor"}})
+	_, err = check.Check(t.Context(), s,
+		check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.Race}},
+			Search: check.Search{Strategy: "dpor"}})
 	if err == nil || !strings.Contains(err.Error(), "cannot be frozen") {
 		t.Errorf("err = %v", err)
 	}
@@ -310,7 +329,8 @@ func TestDeadlockBehindHousekeeping(t *testing.T) {
 				t.Errorf("%q: bugs %q, doubts %q", name, r.Bugs, r.Doubts)
 			case tells && len(r.Violations) > 0:
 				t.Errorf("%q: %s", name, r.Violations[0].Message)
-			case !tells && (len(r.Violations) != 1 || r.Violations[0].Kind != "deadlock" || r.Violations[0].At < 430e9-60e9):
+			case !tells &&
+				(len(r.Violations) != 1 || r.Violations[0].Kind != "deadlock" || r.Violations[0].At < 430e9-60e9):
 				t.Errorf("%q: no deadlock: %+v", name, r.Violations)
 			}
 		}
@@ -336,7 +356,8 @@ func TestChangedFilesAreNoticed(t *testing.T) {
 	for _, file := range []string{"data", "lib.so"} {
 		systemtest.Write(t, filepath.Join(s.Dir, "data"), "1")
 		systemtest.Write(t, filepath.Join(s.Dir, "lib.so"), "1")
-		o := check.Options{Out: filepath.Join(s.Dir, file+"-out"), KeepGoing: true, Workers: 1, Search: check.Search{Strategy: "depth-first"}}
+		o := check.Options{Out: filepath.Join(s.Dir, file+"-out"), KeepGoing: true, Workers: 1,
+			Search: check.Search{Strategy: "depth-first"}}
 		first := inMemory(t, s, loading, o)
 		again := inMemory(t, s, loading, o)
 		if len(first.Violations) == 0 || first.Coverage.Nodes.Executed == 0 || again.Coverage.Nodes.Executed != 0 {
@@ -362,7 +383,9 @@ func TestFromTheEnd(t *testing.T) {
 			continue
 		}
 		s := systemtest.Spec(t, 3, 0, 1, 2)
-		r := inMemory(t, s, worldtest.Race, check.Options{Executions: 50, Search: check.Search{Strategy: row.Name, From: func(s ariadne.Step) bool { return s.Index == 3 }}})
+		r := inMemory(t, s, worldtest.Race,
+			check.Options{Executions: 50,
+				Search: check.Search{Strategy: row.Name, From: func(s ariadne.Step) bool { return s.Index == 3 }}})
 		if r.Outcome != record.Nothing || r.Executions != 1 || !r.Coverage.Exhausted {
 			t.Errorf("%s: %v after %d executions, stopped: %s", row.Name, r.Outcome, r.Executions, r.Stopped)
 		}

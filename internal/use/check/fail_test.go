@@ -62,7 +62,8 @@ func TestCallsThatFail(t *testing.T) {
 				t.Fatalf("%v after %d executions, %q", r.Outcome, r.Executions, r.Doubts)
 			}
 			path := r.Violations[0].Trace
-			if text := systemtest.Read(t, path); !strings.Contains(text, "\nfault fail 1\n") || !strings.Contains(text, "@2/write:/node/ledger#1\n") {
+			if text := systemtest.Read(t, path); !strings.Contains(text, "\nfault fail 1\n") ||
+				!strings.Contains(text, "@2/write:/node/ledger#1\n") {
 				t.Errorf("the trace:\n%s", text)
 			}
 			replays(t, row.Name, r)
@@ -82,7 +83,8 @@ func TestCallsThatFail(t *testing.T) {
 // the same as a whole one, and executes nothing again.
 func TestCallsThatFailAreRemembered(t *testing.T) {
 	for _, name := range []string{"depth-first", "dpor", "deviations"} {
-		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true, Search: check.Search{Strategy: name}}
+		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true,
+			Search: check.Search{Strategy: name}}
 		s := ledger(t, "ledger")
 		s.Faults = worldtest.Faults("fail", 2)
 		run := func() *record.Report {
@@ -100,8 +102,10 @@ func TestCallsThatFailAreRemembered(t *testing.T) {
 		first := run()
 		o.Resume, o.Executions = true, 0
 		rest := run()
-		if !rest.Coverage.Exhausted || rest.Executions != whole.Executions || rest.Coverage.StatesDigest != whole.Coverage.StatesDigest {
-			t.Errorf("%s: %d executions to %s, and as a whole %d to %s", name, rest.Executions, rest.Coverage.StatesDigest, whole.Executions, whole.Coverage.StatesDigest)
+		if !rest.Coverage.Exhausted || rest.Executions != whole.Executions ||
+			rest.Coverage.StatesDigest != whole.Coverage.StatesDigest {
+			t.Errorf("%s: %d executions to %s, and as a whole %d to %s", name, rest.Executions,
+				rest.Coverage.StatesDigest, whole.Executions, whole.Coverage.StatesDigest)
 		}
 		if n := first.Coverage.Nodes.Executed + rest.Coverage.Nodes.Executed; n != whole.Coverage.Nodes.Executed {
 			t.Errorf("%s: %d transitions executed in parts, as a whole %d", name, n, whole.Coverage.Nodes.Executed)
@@ -119,8 +123,9 @@ func TestFailsToStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"random", "depth-first"} {
-		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 50, Workers: 1,
-			Search: check.Search{Strategy: name}})
+		r, err := check.Check(t.Context(), s,
+			check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Executions: 50, Workers: 1,
+				Search: check.Search{Strategy: name}})
 		if err != nil || r.Outcome != record.Violated || r.Violations[0].Kind != "death" || r.Violations[0].Step != 1 {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}

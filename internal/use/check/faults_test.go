@@ -68,7 +68,8 @@ func testFault(t *testing.T, kind string, programs func() []worldtest.Program) {
 				t.Errorf("the trace:\n%s", text)
 			}
 			s.Faults = worldtest.Faults(kind, 0)
-			if again := replay(t, s, &systemtest.Fakes{Programs: programs}, got.Violations[0].Trace); again.Outcome != record.Violated {
+			if again := replay(t, s, &systemtest.Fakes{Programs: programs},
+				got.Violations[0].Trace); again.Outcome != record.Violated {
 				t.Errorf("replay: %+v", again)
 			}
 		})

@@ -56,7 +56,8 @@ func (w *worker) confirmFound(ctx context.Context, index int, a *record.Attempt,
 
 // confirm confirms the violation that an execution ended in, and enters it. Its record is that of
 // the replay which confirmed it. nil: it is known, or did not happen again.
-func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation, *trace.Trace, error) {
+func (w *worker) confirm(ctx context.Context, index int, a *record.Attempt, tape *record.Tape) (*record.Violation,
+	*trace.Trace, error) {
 	c := w.check
 	number, known, over := c.ledger.numberOf(a.Violation)
 	if over || known {
@@ -120,7 +121,8 @@ func removeLimits(h *trace.Header) { h.MaxSteps, h.MaxTime = 0, 0 }
 
 // shrink looks for a smaller execution that ends in the violation of a trace, and records it below
 // the violation's directory, for so long. nil: there is none.
-func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string, limit time.Duration) (smaller *record.Shrunk, err error) {
+func (w *worker) shrink(ctx context.Context, index int, a *record.Attempt, t *trace.Trace, dir string,
+	limit time.Duration) (smaller *record.Shrunk, err error) {
 	c, o := w.check, run.Shrinking{Limit: limit, Late: a.Late}
 	var look *looking
 	began := time.Now()
@@ -185,7 +187,8 @@ func (w *worker) recordShrunk(ctx context.Context, index int, s *run.Shrunk, to 
 	case again.End == search.EndStopped:
 		return nil, os.RemoveAll(to)
 	}
-	smaller := &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()), From: s.From, To: s.To, Tried: s.Tried, Numbers: again.Numbers}
+	smaller := &record.Shrunk{Dir: to, Trace: rec.Path(), Replay: "ariadne replay " + record.ShellWord(rec.Path()),
+		From: s.From, To: s.To, Tried: s.Tried, Numbers: again.Numbers}
 	if v := again.Violation; v != nil {
 		smaller.Message, smaller.At, smaller.Step = v.Message, v.At, v.Step
 	}
@@ -201,7 +204,8 @@ const shrunkDir = "shrunk"
 // unconfirmed enters a violation that did not happen again. It is none, but a
 // bug of Ariadne's, whose trace is kept; or, when a step was marked unreplayable,
 // a doubt, of which one is enough.
-func (w *worker) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte, u system.Used) error {
+func (w *worker) unconfirmed(index int, a *record.Attempt, m *replay.Mismatch, t *trace.Trace, calls []byte,
+	u system.Used) error {
 	c, none := w.check, *a
 	none.Violation, none.End = nil, endUnconfirmed
 	told := m.Excused && c.ledger.hasEnded(endUnconfirmed)

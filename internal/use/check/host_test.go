@@ -31,15 +31,19 @@ func TestAnswersOfTheHost(t *testing.T) {
 		{"a mode", `[ -x /spec/good ] && exit 1`, `chmod a+x good`},
 		{"a listing", `ls /spec/dir | grep -q two && exit 1`, `touch dir/two`},
 		{"a kind in a listing", `find /spec/dir -type d -name one | grep -q . && exit 1`, `rm dir/one; mkdir dir/one`},
-		{"a listing of a subdirectory by a pattern", `for f in /spec/*/two; do [ -f $f ] && exit 1; done`, `touch dir/two`},
+		{"a listing of a subdirectory by a pattern", `for f in /spec/*/two; do [ -f $f ] && exit 1; done`,
+			`touch dir/two`},
 		{"a link", `[ "$(readlink /spec/link)" = good ] || exit 1`, `ln -sf empty link`},
-		{"a link on the way", `cat /spec/to/one | grep -q other && exit 1`, `mkdir d2; echo other >d2/one; rm to; ln -s d2 to`},
+		{"a link on the way", `cat /spec/to/one | grep -q other && exit 1`,
+			`mkdir d2; echo other >d2/one; rm to; ln -s d2 to`},
 		{"a link of the node's own to the host", `ln -s /spec/bad own; cat own 2>/dev/null && exit 1`, `touch bad`},
 		{"a relative path", `cd /spec/dir; [ -e ../bad ] && exit 1`, `touch bad`},
 		{"a path by a descriptor", `exec 3</spec/dir; [ -e /proc/self/fd/3/two ] && exit 1`, `touch dir/two`},
 		{"a path by the working directory", `cd /spec/dir; [ -e /proc/self/cwd/two ] && exit 1`, `touch dir/two`},
-		{"a program that is not found", `PATH=/spec/dir:$PATH; tool 2>/dev/null && exit 1`, `printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`},
-		{"a program found earlier", `PATH=/spec/dir:/spec/bin:$PATH; tool && exit 1`, `printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`},
+		{"a program that is not found", `PATH=/spec/dir:$PATH; tool 2>/dev/null && exit 1`,
+			`printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`},
+		{"a program found earlier", `PATH=/spec/dir:/spec/bin:$PATH; tool && exit 1`,
+			`printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`},
 		{"an interpreter by a link", `/spec/script && exit 1`, `ln -sf /bin/true interpreter`},
 		{"an interpreter that is missing", `/spec/orphan 2>/dev/null && exit 1`, `ln -s /bin/true parent`},
 		{"what a directory would be made over", `mkdir /spec/new 2>&1 | grep -q exists && exit 1`, `mkdir new`},
@@ -64,8 +68,10 @@ func TestAnswersOfTheHost(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(dir, out), Executions: 1, Workers: 1, Time: time.Minute,
-					Search: check.Search{Strategy: "depth-first"}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(dir, out), Executions: 1,
+						Workers: 1, Time: time.Minute,
+						Search: check.Search{Strategy: "depth-first"}})
 				var setup *ariadne.SetupError
 				if errors.As(err, &setup) {
 					t.Skip(err)
@@ -136,7 +142,8 @@ func TestReplayTellsWhatChangedOnTheHost(t *testing.T) {
 	if os.Geteuid() != 0 {
 		user = fmt.Sprintf("fact user \"%d, group %d of ", os.Geteuid(), os.Getegid())
 	}
-	if err != nil || !strings.Contains(string(host), user) || !strings.Contains(string(host), "fs/protected_hardlinks=") {
+	if err != nil || !strings.Contains(string(host), user) ||
+		!strings.Contains(string(host), "fs/protected_hardlinks=") {
 		t.Errorf("%v, %q is not in\n%s", err, user, host)
 	}
 	again := func() *record.Report {
@@ -152,7 +159,8 @@ func TestReplayTellsWhatChangedOnTheHost(t *testing.T) {
 	}
 	systemtest.Write(t, path, "another")
 	p := again()
-	if p.Outcome != record.Inconclusive || len(p.Doubts) != 1 || !strings.Contains(p.Doubts[0], "file "+path+" has changed") {
+	if p.Outcome != record.Inconclusive || len(p.Doubts) != 1 ||
+		!strings.Contains(p.Doubts[0], "file "+path+" has changed") {
 		t.Errorf("changed: %v, %q, %q", p.Outcome, p.Doubts, p.Bugs)
 	}
 	if err := os.Remove(r.Trace + ".host"); err != nil {
@@ -181,8 +189,10 @@ func TestHostChangesDuringACheck(t *testing.T) {
 		programs := func() []worldtest.Program {
 			return []worldtest.Program{changer{reader{path: path}}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
 		}
-		r := inMemory(t, s, programs, check.Options{Workers: 1, Executions: 20, Search: check.Search{Strategy: strategy, Audit: 1, NoMemo: true}})
-		if r.Outcome != record.Inconclusive || len(r.Bugs) > 0 || !strings.Contains(strings.Join(r.Doubts, "\n"), "file "+path+" has changed") {
+		r := inMemory(t, s, programs,
+			check.Options{Workers: 1, Executions: 20, Search: check.Search{Strategy: strategy, Audit: 1, NoMemo: true}})
+		if r.Outcome != record.Inconclusive || len(r.Bugs) > 0 ||
+			!strings.Contains(strings.Join(r.Doubts, "\n"), "file "+path+" has changed") {
 			t.Errorf("%s: %v, doubts %q, bugs %q", strategy, r.Outcome, r.Doubts, r.Bugs)
 		}
 	}
@@ -206,11 +216,13 @@ func TestMismatchSaysWhere(t *testing.T) {
 	programs := func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Idle{}, fickle{count: &count}}
 	}
-	r := inMemory(t, s, programs, check.Options{Workers: 1, Executions: 3, Search: check.Search{Strategy: "depth-first", Audit: 1}})
+	r := inMemory(t, s, programs,
+		check.Options{Workers: 1, Executions: 3, Search: check.Search{Strategy: "depth-first", Audit: 1}})
 	if r.Outcome != record.ToolBug || len(r.Bugs) == 0 {
 		t.Fatalf("%v: %q", r.Outcome, r.Bugs)
 	}
-	for _, want := range []string{"node n2, its step 1 (start n2, at ", "two executions of the step differ", "first different system call, number 1", "docs/internals/limits.md"} {
+	for _, want := range []string{"node n2, its step 1 (start n2, at ", "two executions of the step differ",
+		"first different system call, number 1", "docs/internals/limits.md"} {
 		if !strings.Contains(r.Bugs[0], want) {
 			t.Errorf("%q is not in %s", want, r.Bugs[0])
 		}
@@ -244,11 +256,14 @@ func TestFileComesDuringACheck(t *testing.T) {
 		s := systemtest.Spec(t, 2, 1)
 		starts := 0
 		programs := func() []worldtest.Program {
-			return []worldtest.Program{lister{dir: s.Dir, asks: asks, starts: &starts}, &worldtest.Chaos{Nodes: 2, Seed: 1}}
+			return []worldtest.Program{lister{dir: s.Dir, asks: asks, starts: &starts},
+				&worldtest.Chaos{Nodes: 2, Seed: 1}}
 		}
-		r := inMemory(t, s, programs, check.Options{Workers: 1, Executions: 5, Search: check.Search{Strategy: "walks", NoMemo: true}})
+		r := inMemory(t, s, programs,
+			check.Options{Workers: 1, Executions: 5, Search: check.Search{Strategy: "walks", NoMemo: true}})
 		doubts := strings.Join(r.Doubts, "\n")
-		if asks != strings.Contains(doubts, "file /spec/new is new, and a node asks for it by its name") || !asks && len(r.Doubts) > 0 || len(r.Bugs) > 0 || starts < 2 {
+		if asks != strings.Contains(doubts, "file /spec/new is new, and a node asks for it by its name") || !asks &&
+			len(r.Doubts) > 0 || len(r.Bugs) > 0 || starts < 2 {
 			t.Errorf("asks for it by name: %v: %d starts, doubts %q, bugs %q", asks, starts, r.Doubts, r.Bugs)
 		}
 	}

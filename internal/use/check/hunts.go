@@ -135,7 +135,8 @@ func (w *worker) goOnHunting(ctx context.Context) error {
 			continue
 		}
 		e := record.NewGoal(look.Liveness, &l.stuck, &c, l.goal.Took+time.Since(began), l.goal.Bound)
-		e.Walks, e.WalkSteps, e.FromStart = e.Walks+l.goal.Walks, e.WalkSteps+l.goal.WalkSteps, e.FromStart+l.goal.FromStart
+		e.Walks, e.WalkSteps, e.FromStart = e.Walks+l.goal.Walks, e.WalkSteps+l.goal.WalkSteps,
+			e.FromStart+l.goal.FromStart
 		e.Live, e.Along, e.LiveIn, e.Cycle = l.goal.Live, l.goal.Along, l.goal.LiveIn, l.goal.Cycle
 		if err := w.check.refine(&l.violation, e, &c); err != nil {
 			return err

@@ -48,7 +48,9 @@ func checkUntilKilled(dir string) {
 		return nil
 	}}
 	out := filepath.Join(dir, "out")
-	_, err := check.Check(context.Background(), systemtest.SpecIn(dir, 3, 2, 1, 2), check.Options{System: system.Options{Nodes: slow}, Out: out, Resume: os.Getenv(killedAnew) == "" && systemtest.Exists(out), KeepGoing: true, Workers: 2, Executions: 1_000_000})
+	_, err := check.Check(context.Background(), systemtest.SpecIn(dir, 3, 2, 1, 2),
+		check.Options{System: system.Options{Nodes: slow}, Out: out, Resume: os.Getenv(killedAnew) == "" &&
+			systemtest.Exists(out), KeepGoing: true, Workers: 2, Executions: 1_000_000})
 	panic(fmt.Sprint("it came to an end: ", err))
 }
 
@@ -60,7 +62,9 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for round := range 4 {
 		p := exec.Command(os.Args[0])
 		p.Env = append(os.Environ(), killedCheck+"="+s.Dir)
-		killedOnce(t, p, func() bool { return systemtest.Exists("out/violation-1/timeline.txt") && loadReport(t).Next > 0 }, time.Duration(90*round)*time.Millisecond)
+		killedOnce(t, p, func() bool {
+			return systemtest.Exists("out/violation-1/timeline.txt") && loadReport(t).Next > 0
+		}, time.Duration(90*round)*time.Millisecond)
 		r := loadReport(t)
 		if r.Next < next || r.Stopped != "" {
 			t.Errorf("round %d: next %d after %d, stopped %q", round, r.Next, next, r.Stopped)
@@ -80,7 +84,8 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	if corpus := systemtest.Read(t, "out/corpus.json"); !strings.Contains(corpus, `"violation":true`) {
 		t.Errorf("a check that was killed has left for the next one: %s", corpus)
 	}
-	rest := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate}, check.Options{Out: "out", Resume: true, KeepGoing: true, Executions: loadReport(t).Executions + 50})
+	rest := checked(t, s, &systemtest.Fakes{Programs: worldtest.LostUpdate},
+		check.Options{Out: "out", Resume: true, KeepGoing: true, Executions: loadReport(t).Executions + 50})
 	if rest.Next <= next || len(rest.Violations) != 1 || rest.Stopped != "executions" {
 		t.Errorf("rest: %+v", rest)
 	}
@@ -150,7 +155,8 @@ func TestKilledAsItBegins(t *testing.T) {
 				resume = false // it is still that of the earlier run
 			}
 		}
-		r := checked(t, s, fresh(), check.Options{Out: "out", Resume: resume, KeepGoing: true, Executions: 30, Workers: 1})
+		r := checked(t, s, fresh(),
+			check.Options{Out: "out", Resume: resume, KeepGoing: true, Executions: 30, Workers: 1})
 		if r.Executions != 30 || r.Next != 30 || len(r.Violations) != 1 || systemtest.Exists("out/unconfirmed-9") {
 			t.Fatalf("round %d: %+v", round, r)
 		}
@@ -164,7 +170,9 @@ func TestKilledAsItBegins(t *testing.T) {
 func TestBegunAnew(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	begin := func(resume bool) (*record.Report, error) {
-		return check.Check(t.Context(), s, check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate}}, Out: "out", Resume: resume, KeepGoing: true, Executions: 20, Workers: 1})
+		return check.Check(t.Context(), s,
+			check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate}}, Out: "out",
+				Resume: resume, KeepGoing: true, Executions: 20, Workers: 1})
 	}
 	if _, err := begin(true); err == nil || !strings.Contains(err.Error(), "nothing to resume") {
 		t.Errorf("without a directory: %v", err)
@@ -186,7 +194,9 @@ func TestBegunAnew(t *testing.T) {
 		{"nothing", nil, true},
 		{"half a report", map[string]string{"report.json.new": `{"comm`}, true},
 		{"a first report", map[string]string{"report.json": string(text)}, true},
-		{"a first report, and an earlier run", map[string]string{"report.json": string(text), "spec.yaml": "name: x\n", "coverage.csv": "1", "unconfirmed-1": "x"}, true},
+		{"a first report, and an earlier run",
+			map[string]string{"report.json": string(text), "spec.yaml": "name: x\n", "coverage.csv": "1",
+				"unconfirmed-1": "x"}, true},
 		{"something else", map[string]string{"report.json.new": `{"comm`, "notes.txt": "mine"}, false},
 	} {
 		for _, resume := range []bool{true, false} {
@@ -207,7 +217,8 @@ func TestBegunAnew(t *testing.T) {
 				t.Errorf("%s, resume %v: %v", c.name, resume, err)
 				continue
 			}
-			if r.Executions != 20 || len(r.Violations) != len(whole.Violations) || systemtest.Exists("out/unconfirmed-1") || !systemtest.Exists("out/spec.yaml") {
+			if r.Executions != 20 || len(r.Violations) != len(whole.Violations) ||
+				systemtest.Exists("out/unconfirmed-1") || !systemtest.Exists("out/spec.yaml") {
 				t.Errorf("%s, resume %v: %+v", c.name, resume, r)
 			}
 			noLitter(t)
@@ -233,7 +244,8 @@ func noLitter(t *testing.T) {
 	}
 	for _, e := range entries {
 		name, _, _ := strings.Cut(e.Name(), "-")
-		if !slices.Contains([]string{"spec.yaml", "report.json", "report.json.new", "execution", "violation", "coverage.csv", "coverage.svg", "coverage.seen", "corpus.json", "corpus.json.new"}, name) {
+		if !slices.Contains([]string{"spec.yaml", "report.json", "report.json.new", "execution", "violation",
+			"coverage.csv", "coverage.svg", "coverage.seen", "corpus.json", "corpus.json.new"}, name) {
 			t.Errorf("litter: %s", e.Name())
 		}
 	}

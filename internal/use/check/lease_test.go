@@ -21,7 +21,8 @@ import (
 func leaseSpec(t *testing.T, how, more string, nodes ...string) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-o", filepath.Join(dir, "lease"), "testdata/lease.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-o", filepath.Join(dir, "lease"),
+		"testdata/lease.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	path := filepath.Join(dir, "spec.yaml")
@@ -50,8 +51,10 @@ func TestExploredAtTimes(t *testing.T) {
 				if want != nil {
 					stopped = check.StopExploredAtTimes
 				}
-				if c := r.Coverage; r.Outcome != record.Nothing || r.Outcome.ExitStatus() != 0 || !c.Exhausted || r.Stopped != stopped || !slices.Equal(c.ReadClock, want) {
-					t.Errorf("%v, %q, clock read by %q: %v, %v", r.Outcome, r.Stopped, c.ReadClock, strings.Join(r.Doubts, "; "), c.Missed)
+				if c := r.Coverage; r.Outcome != record.Nothing || r.Outcome.ExitStatus() != 0 || !c.Exhausted ||
+					r.Stopped != stopped || !slices.Equal(c.ReadClock, want) {
+					t.Errorf("%v, %q, clock read by %q: %v, %v", r.Outcome, r.Stopped, c.ReadClock,
+						strings.Join(r.Doubts, "; "), c.Missed)
 				}
 			})
 		}

@@ -21,9 +21,13 @@ import (
 // works and looks are lines of sh: what a program does to its files before its machine loses power,
 // and what it does when it is back. @ is one of a few names.
 var (
-	works = []string{"echo $n > @", "echo more >> @", "mv @ @", "rm -f @", "mkdir -p dir", "ln -f @ @", "ln -sf @ link", "sync", "sync @", "chmod 600 @", "truncate -s 5000 @", ": > @"}
-	looks = []string{"read x < @ && echo $x", "[ -e @ ] && echo there", "[ -s @ ] && echo some", "echo *", "echo dir/*", "read x < old; echo $x", "mv @ @", "echo again >> @", "rm -f @", "echo new > @", "cat link",
-		"stat -c '%i %s %h %a %Y %F' @", "stat -c '%i %s %h %a %Y' dir .", "ln -sf @ other; cat other", "mv dir moved; echo moved/*", "cd dir && echo *", "[ a -nt b ] && echo newer", "ln @ hard; echo x >> hard; cat @", "chmod 600 @; stat -c %a @",
+	works = []string{"echo $n > @", "echo more >> @", "mv @ @", "rm -f @", "mkdir -p dir", "ln -f @ @", "ln -sf @ link",
+		"sync", "sync @", "chmod 600 @", "truncate -s 5000 @", ": > @"}
+	looks = []string{"read x < @ && echo $x", "[ -e @ ] && echo there", "[ -s @ ] && echo some", "echo *", "echo dir/*",
+		"read x < old; echo $x", "mv @ @", "echo again >> @", "rm -f @", "echo new > @", "cat link",
+		"stat -c '%i %s %h %a %Y %F' @", "stat -c '%i %s %h %a %Y' dir .", "ln -sf @ other; cat other",
+		"mv dir moved; echo moved/*", "cd dir && echo *", "[ a -nt b ] && echo newer",
+		"ln @ hard; echo x >> hard; cat @", "chmod 600 @; stat -c %a @",
 		"touch fresh; stat -c '%i' fresh", "sync", "cp @ copy", "exec 3<@ && cat <&3", "readlink link", "find . | sort"}
 	names = []string{"a", "b", "c", "dir/d"}
 )
@@ -57,7 +61,8 @@ func TestLend(t *testing.T) {
 		losses = append(losses, "2")
 	}
 	programs := rapid.Custom(func(t *rapid.T) [4]string {
-		return [4]string{rapid.SampledFrom([]string{"prefix", "ordered", "any"}).Draw(t, "model"), drawLines(t, "work", works, 6), drawLines(t, "look", looks, 6), rapid.SampledFrom(losses).Draw(t, "losses")}
+		return [4]string{rapid.SampledFrom([]string{"prefix", "ordered", "any"}).Draw(t, "model"),
+			drawLines(t, "work", works, 6), drawLines(t, "look", looks, 6), rapid.SampledFrom(losses).Draw(t, "losses")}
 	})
 	draws, ways := 6, []way{{"deviations", 0}, {"deviations", 1}}
 	if os.Getenv("ARIADNE_LONG") != "" {
@@ -76,7 +81,9 @@ func TestLend(t *testing.T) {
 		}
 		var states []int
 		for i, w := range ways {
-			r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: w.strategy, Audit: w.audit}})
+			r, err := check.Check(t.Context(), s,
+				check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+					Search: check.Search{Strategy: w.strategy, Audit: w.audit}})
 			if err != nil || len(r.Bugs) > 0 || !r.Coverage.Exhausted || r.Coverage.Nodes.Mismatches > 0 {
 				t.Fatalf("%q: %v, %+v", program, err, r)
 			}

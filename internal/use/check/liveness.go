@@ -271,7 +271,8 @@ func (g *goals) findOut(ctx context.Context, s *search.Stuck) (found bool, err e
 		}
 		s.Path.CutExecution(n)
 	}
-	if err := g.enterExecution(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between || !g.worker.check.opts.KeepGoing {
+	if err := g.enterExecution(ctx, s.Path, v, e, near); err != nil || c.Verdict != search.Between ||
+		!g.worker.check.opts.KeepGoing {
 		return true, err
 	}
 	return true, g.postpone(s, v, &c, e)
@@ -345,7 +346,8 @@ func stepsOf(p *space.Path) (all []trace.Step) {
 }
 
 // enterExecution enters an execution that a walk has taken.
-func (g *goals) enterExecution(ctx context.Context, p *space.Path, v *ariadne.Violation, e *record.Goal, near []trace.Step) error {
+func (g *goals) enterExecution(ctx context.Context, p *space.Path, v *ariadne.Violation, e *record.Goal,
+	near []trace.Step) error {
 	w := g.worker
 	a := w.attempt(p, search.EndViolation, v)
 	a.Walked, a.Goal, a.Near = true, e, near
@@ -394,7 +396,8 @@ func (g *goals) newLooking(s *space.Space, bound int) (*looking, error) {
 	if look.Over = over; c.opts.Workers > 1 {
 		look.Share = func(f func(*search.Liveness)) { g.worker.explorer.crew.shareWalks(look.Liveness, f) }
 	}
-	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound, look.Clock = of.Seed, of.Weights, of.Walks, of.Watch, bound, of.Clock
+	look.Seed, look.Weights, look.Walks, look.Watch, look.Bound, look.Clock = of.Seed, of.Weights, of.Walks, of.Watch,
+		bound, of.Clock
 	return look, nil
 }
 

@@ -16,7 +16,8 @@ import (
 // do not find each other any more: n1 gives up a child, takes what another one has sent before it
 // joins, or is down when its child asks, which does so once.
 func isLate(g *record.Goal) bool {
-	return slices.Contains(g.CriticalLines, "no child n3") || strings.HasPrefix(g.CriticalName, "deliver udp n3:7000>n1:7000 #") ||
+	return slices.Contains(g.CriticalLines, "no child n3") ||
+		strings.HasPrefix(g.CriticalName, "deliver udp n3:7000>n1:7000 #") ||
 		strings.HasPrefix(g.CriticalName, "crash n1 for ")
 }
 
@@ -31,7 +32,8 @@ func TestCriticalTransition(t *testing.T) {
 		t.Fatalf("%v, %d violations, %q", r.Outcome, len(r.Violations), r.Doubts)
 	}
 	v := r.Violations[0]
-	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 || !isLate(v.Goal) {
+	if v.Kind != property.Dead || v.Goal == nil || v.Goal.Live == "" || v.Goal.Along != v.Goal.Critical-1 ||
+		!isLate(v.Goal) {
 		t.Errorf("%s: %s: %+v", v.Kind, v.Message, v.Goal)
 	}
 	switch s := v.Shrunk; {

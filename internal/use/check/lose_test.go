@@ -39,12 +39,15 @@ func TestLosesLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := filepath.Join(t.TempDir(), "out")
-	r, err := check.Check(t.Context(), s, check.Options{System: version, Out: out, Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "deviations"}})
+	r, err := check.Check(t.Context(), s,
+		check.Options{System: version, Out: out, Workers: 1, Shrink: time.Minute,
+			Search: check.Search{Strategy: "deviations"}})
 	if err != nil || r.Outcome != record.Violated {
 		t.Fatalf("%v, %+v", err, r)
 	}
 	v := r.Violations[0]
-	if v.Shrunk == nil || v.Size.Lost < 2 || v.Shrunk.From != *v.Size || v.Shrunk.To.Lost != 1 || v.Shrunk.To.Faults != 1 || v.Shrunk.To.Deviations != 0 {
+	if v.Shrunk == nil || v.Size.Lost < 2 || v.Shrunk.From != *v.Size || v.Shrunk.To.Lost != 1 ||
+		v.Shrunk.To.Faults != 1 || v.Shrunk.To.Deviations != 0 {
 		t.Errorf("%+v, shrunk: %+v", v.Size, v.Shrunk)
 	}
 }

@@ -147,7 +147,8 @@ func (o *Options) setDefaults() {
 // room is what there is for the copies of files that nodes get. In memory lie the copies of
 // each worker's nodes, and with checkpoints what these bring back.
 func (o *Options) room() system.Room {
-	r := system.Room{Bytes: host.Budget(o.Search.Memory), Copies: int64(o.Workers), For: fmt.Sprintf(" for %d workers (--jobs)", o.Workers)}
+	r := system.Room{Bytes: host.Budget(o.Search.Memory), Copies: int64(o.Workers),
+		For: fmt.Sprintf(" for %d workers (--jobs)", o.Workers)}
 	if row, _ := strategy.Named(o.Search.Strategy); row.Lives {
 		return r
 	}

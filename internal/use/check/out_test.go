@@ -50,13 +50,18 @@ func TestOutInUse(t *testing.T) {
 		second := o
 		second.System.Nodes = &systemtest.Fakes{Programs: worldtest.LostUpdate}
 		for name, start := range map[string]func() (*record.Report, error){
-			"check":  func() (*record.Report, error) { return check.Check(t.Context(), s, second) },
-			"resume": func() (*record.Report, error) { r := second; r.Resume = true; return check.Check(t.Context(), s, r) },
+			"check": func() (*record.Report, error) { return check.Check(t.Context(), s, second) },
+			"resume": func() (*record.Report, error) {
+				r := second
+				r.Resume = true
+				return check.Check(t.Context(), s, r)
+			},
 			"run": func() (*record.Report, error) {
 				return run.Run(t.Context(), s, run.Options{System: second.System, Out: second.Out})
 			},
 		} {
-			if _, err := start(); err == nil || !strings.Contains(err.Error(), "out: another ariadne that is still running uses it") {
+			if _, err := start(); err == nil ||
+				!strings.Contains(err.Error(), "out: another ariadne that is still running uses it") {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -80,7 +85,8 @@ func TestOutInUse(t *testing.T) {
 // One kind of command does not take the place of another one's results.
 func TestOutOfAnotherCommand(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
-	o := check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate}, Version: "test"}, KeepGoing: true, Executions: 20, Workers: 1}
+	o := check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate},
+		Version: "test"}, KeepGoing: true, Executions: 20, Workers: 1}
 	alone := func(dir string) run.Options { return run.Options{System: o.System, Out: dir} }
 	out := func(dir string) check.Options { p := o; p.Out = dir; return p }
 	checked, err := check.Check(t.Context(), s, out("check"))
@@ -93,9 +99,15 @@ func TestOutOfAnotherCommand(t *testing.T) {
 	}
 	before := files(t, ".")
 	for name, start := range map[string]func() (*record.Report, error){
-		"check has the results of a check, which a run does not":    func() (*record.Report, error) { return run.Run(t.Context(), s, alone("check")) },
-		"check has the results of a check, which a replay does not": func() (*record.Report, error) { return run.Replay(t.Context(), s, ran.Trace, alone("check")) },
-		"run has the results of a run, which a check does not":      func() (*record.Report, error) { return check.Check(t.Context(), s, out("run")) },
+		"check has the results of a check, which a run does not": func() (*record.Report, error) {
+			return run.Run(t.Context(), s, alone("check"))
+		},
+		"check has the results of a check, which a replay does not": func() (*record.Report, error) {
+			return run.Replay(t.Context(), s, ran.Trace, alone("check"))
+		},
+		"run has the results of a run, which a check does not": func() (*record.Report, error) {
+			return check.Check(t.Context(), s, out("run"))
+		},
 		"run has the results of a run, which a replay does not": func() (*record.Report, error) {
 			return run.Replay(t.Context(), s, checked.Violations[0].Trace, alone("run"))
 		},
@@ -128,7 +140,8 @@ func TestDamagedRunDirectory(t *testing.T) {
 	}
 	for _, strategy := range []string{"walks", "depth-first", ""} {
 		out := "out-" + strategy
-		o := check.Options{System: system.Options{Version: "test"}, Out: out, KeepGoing: true, Executions: 10, Workers: 1, Search: check.Search{Strategy: strategy}}
+		o := check.Options{System: system.Options{Version: "test"}, Out: out, KeepGoing: true, Executions: 10,
+			Workers: 1, Search: check.Search{Strategy: strategy}}
 		search := func(executions int, resume bool) (*record.Report, error) {
 			o := o
 			o.System.Nodes, o.Executions, o.Resume, o.System.CallName = systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.LostUpdate}}, executions, resume, worldtest.CallName
@@ -181,7 +194,9 @@ func TestDamagedRunDirectory(t *testing.T) {
 				t.Errorf("%s: %d violations of %d", what, len(got.Violations), len(first.Violations))
 			}
 			for _, v := range first.Violations {
-				p, err := run.Replay(t.Context(), s, v.Trace, run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate}, Version: "test", CallName: worldtest.CallName}})
+				p, err := run.Replay(t.Context(), s, v.Trace,
+					run.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate},
+						Version: "test", CallName: worldtest.CallName}})
 				if err == nil && p.Outcome != record.Violated {
 					t.Errorf("%s: the replay of %s: %v, %q %q", what, v.Trace, p.Outcome, p.Bugs, p.Doubts)
 				}

@@ -37,7 +37,8 @@ func TestDefaultFindsPlantedBugs(t *testing.T) {
 			t.Logf("after %d executions, %d transitions", found.Executions, found.Coverage.Nodes.Executed)
 			fixed := checkPlanted(t, name, 50)
 			if fixed.Outcome != record.Nothing || fixed.Stopped != search.StopExecutions {
-				t.Errorf("without the bug: %v, stopped: %s, %d violations, %q", fixed.Outcome, fixed.Stopped, len(fixed.Violations), fixed.Doubts)
+				t.Errorf("without the bug: %v, stopped: %s, %d violations, %q", fixed.Outcome, fixed.Stopped,
+					len(fixed.Violations), fixed.Doubts)
 			}
 		})
 	}
@@ -57,7 +58,8 @@ func TestPlantedAreNotNatural(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := run.Run(t.Context(), s, run.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out")})
+				r, err := run.Run(t.Context(), s,
+					run.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out")})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -88,8 +90,10 @@ func TestTwoFaults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: 1, Workers: 1,
-					Search: check.Search{Strategy: "script", Script: rules}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
+						Executions: 1, Workers: 1,
+						Search: check.Search{Strategy: "script", Script: rules}})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -115,8 +119,10 @@ func checkPlanted(t *testing.T, name string, executions int) *record.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: executions, Workers: 1, Shrink: 20 * time.Second,
-		Search: check.Search{Strategy: "default"}})
+	r, err := check.Check(t.Context(), s,
+		check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
+			Executions: executions, Workers: 1, Shrink: 20 * time.Second,
+			Search: check.Search{Strategy: "default"}})
 	if err != nil {
 		t.Fatal(err)
 	}

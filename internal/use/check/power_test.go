@@ -72,11 +72,15 @@ func TestPower(t *testing.T) {
 				t.Fatal(err)
 			}
 			out := filepath.Join(t.TempDir(), "out")
-			r, err := check.Check(t.Context(), s, check.Options{System: version, Out: out, Workers: 1, Search: check.Search{Strategy: "deviations", Audit: 0.3}})
-			if err != nil || len(r.Bugs) > 0 || r.Coverage.Exhausted == c.broken || r.Coverage.Nodes.Mismatches > 0 || r.Coverage.Memo.LeftOut > 0 {
+			r, err := check.Check(t.Context(), s,
+				check.Options{System: version, Out: out, Workers: 1,
+					Search: check.Search{Strategy: "deviations", Audit: 0.3}})
+			if err != nil || len(r.Bugs) > 0 || r.Coverage.Exhausted == c.broken || r.Coverage.Nodes.Mismatches > 0 ||
+				r.Coverage.Memo.LeftOut > 0 {
 				t.Fatalf("%v, %+v", err, r)
 			}
-			t.Logf("%d states, %d losses, %d disks, %d violations", r.Coverage.States, r.Coverage.Memo.Stopped, r.Coverage.Memo.Disks, len(r.Violations))
+			t.Logf("%d states, %d losses, %d disks, %d violations", r.Coverage.States, r.Coverage.Memo.Stopped,
+				r.Coverage.Memo.Disks, len(r.Violations))
 			if broken := r.Outcome == record.Violated; broken != c.broken || r.Coverage.Memo.Stopped < 3 {
 				t.Fatalf("%v after %d losses", r.Outcome, r.Coverage.Memo.Stopped)
 			}

@@ -80,9 +80,12 @@ func TestPromises(t *testing.T) {
 			}
 			dir := t.TempDir()
 			file := filepath.Join(dir, "ask."+p.name)
-			systemtest.Write(t, file, strings.NewReplacer("CLIENT", documented(t, p.asker), "SYNC", sync).Replace(p.source))
-			if build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-o"}, "go": {"go", "build", "-o"}}[p.name]; build != nil {
-				if out, err := exec.Command(build[0], append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
+			systemtest.Write(t, file,
+				strings.NewReplacer("CLIENT", documented(t, p.asker), "SYNC", sync).Replace(p.source))
+			if build := map[string][]string{"c": {"cc", "-O1", "-Wall", "-o"},
+				"go": {"go", "build", "-o"}}[p.name]; build != nil {
+				if out, err := exec.Command(build[0],
+					append(build[1:], filepath.Join(dir, "ask"), file)...).CombinedOutput(); err != nil {
 					t.Fatalf("%s: %v\n%s", build[0], err, out)
 				}
 			}
@@ -99,11 +102,14 @@ func TestPromises(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: "deviations", Audit: 1}})
+			r, err := check.Check(t.Context(), s,
+				check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+					Search: check.Search{Strategy: "deviations", Audit: 1}})
 			if err != nil || len(r.Bugs) > 0 || r.Coverage.Nodes.Mismatches > 0 {
 				t.Fatal(err, r)
 			}
-			if want := map[bool]record.Outcome{false: record.Violated, true: record.Nothing}[synced]; r.Outcome != want {
+			if want := map[bool]record.Outcome{false: record.Violated,
+				true: record.Nothing}[synced]; r.Outcome != want {
 				t.Errorf("%s, synced %v: %v after %d losses", p.name, synced, r.Outcome, r.Coverage.Memo.Stopped)
 			}
 			if !synced {

@@ -35,7 +35,8 @@ const killedSearch = "ARIADNE_TEST_KILLED_SEARCH"
 
 // searched returns the system and the options of such a search.
 func searched(strategy, dir, path string) (*spec.Spec, check.Options, error) {
-	o := check.Options{System: system.Options{Version: "test"}, KeepGoing: true, Workers: 2, Search: check.Search{Strategy: strategy}}
+	o := check.Options{System: system.Options{Version: "test"}, KeepGoing: true, Workers: 2,
+		Search: check.Search{Strategy: strategy}}
 	if strategy == "default" {
 		o.Workers = 1 // a second one makes random rounds meanwhile, as many as it can
 	}
@@ -192,7 +193,8 @@ func killAndResume(t *testing.T, strategy, dir, path string) {
 		t.Fatal(err)
 	}
 	t.Logf("%s: %v; killed %d times, at its end %d times before; then %v, %d of %d transitions executed; %d paths before, %d in all",
-		strategy, took, killed, ended, time.Since(began), last.Coverage.Nodes.Executed, whole.Coverage.Nodes.Executed, next, last.Executions)
+		strategy, took, killed, ended, time.Since(began), last.Coverage.Nodes.Executed, whole.Coverage.Nodes.Executed,
+		next, last.Executions)
 	sameSearch(t, last, whole)
 	grows(t, "out")
 }
@@ -202,11 +204,13 @@ func sameSearch(t *testing.T, last, whole *record.Report) {
 	t.Helper()
 	a, b := whole.Coverage, last.Coverage
 	// Through which states two workers lead the paths of DPOR depends on who comes first.
-	if a.Strategy != "dpor" && (b.StatesDigest != a.StatesDigest || b.States != a.States) || b.Traces != a.Traces || b.Locals != a.Locals || b.Bounded != a.Bounded || b.Exhausted != a.Exhausted ||
+	if a.Strategy != "dpor" && (b.StatesDigest != a.StatesDigest || b.States != a.States) || b.Traces != a.Traces ||
+		b.Locals != a.Locals || b.Bounded != a.Bounded || b.Exhausted != a.Exhausted ||
 		b.Paths != a.Paths || b.Earlier > 0 {
 		t.Errorf("%s: %+v, want %+v", a.Strategy, b, a)
 	}
-	if last.Executions != whole.Executions || last.Outcome != whole.Outcome || !maps.Equal(last.Ends, whole.Ends) || len(last.Violations) != len(whole.Violations) || len(last.Bugs) > 0 {
+	if last.Executions != whole.Executions || last.Outcome != whole.Outcome || !maps.Equal(last.Ends, whole.Ends) ||
+		len(last.Violations) != len(whole.Violations) || len(last.Bugs) > 0 {
 		t.Errorf("%s: %d executions, %v, ends %v, %d violations, want %d, %v, %v, %d; bugs %q", a.Strategy, last.Executions, last.Outcome, last.Ends, len(last.Violations),
 			whole.Executions, whole.Outcome, whole.Ends, len(whole.Violations), last.Bugs)
 	}
@@ -246,8 +250,10 @@ func TestRandomSearchesGoOnCounting(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
 	search := func(strategy, out string, executions int, resume bool) *record.Coverage {
 		t.Helper()
-		r := inMemory(t, s, worldtest.TwoPhaseCommit, check.Options{Out: out, Resume: resume, KeepGoing: true, Workers: 1, Executions: executions,
-			Search: check.Search{Strategy: strategy, States: expose.Rules{{Line: regexp.MustCompile("commit|abort")}}}})
+		r := inMemory(t, s, worldtest.TwoPhaseCommit,
+			check.Options{Out: out, Resume: resume, KeepGoing: true, Workers: 1, Executions: executions,
+				Search: check.Search{Strategy: strategy,
+					States: expose.Rules{{Line: regexp.MustCompile("commit|abort")}}}})
 		c := r.Coverage
 		if r.Executions != executions || c.Paths+c.Earlier != executions || len(r.Bugs) > 0 {
 			t.Errorf("%s: %d executions, %d paths, bugs %q", strategy, r.Executions, c.Paths, r.Bugs)
@@ -262,7 +268,8 @@ func TestRandomSearchesGoOnCounting(t *testing.T) {
 		for _, executions := range []int{20, 70, 150, 150} {
 			was := c
 			c = search(strategy, strategy, executions, true)
-			if c.States < was.States || c.Traces < was.Traces || c.Locals < was.Locals || c.Protocol < was.Protocol || c.Steps < was.Steps ||
+			if c.States < was.States || c.Traces < was.Traces || c.Locals < was.Locals || c.Protocol < was.Protocol ||
+				c.Steps < was.Steps ||
 				c.Nodes.Executed < was.Nodes.Executed || c.Earlier > 0 || c.Lost != "" {
 				t.Errorf("%s: %+v, then %+v", strategy, was, c)
 			}
@@ -300,7 +307,8 @@ func TestResumedSearchDoesNotForgetRefusals(t *testing.T) {
 		programs := worldtest.TwoPhaseCommit()
 		return append(programs[:2], refuser{programs[2]})
 	}
-	o := check.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 500, Search: check.Search{Strategy: "walks"}}
+	o := check.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 500,
+		Search: check.Search{Strategy: "walks"}}
 	whole := inMemory(t, s, refusing, o)
 	o.Out, o.Executions = "parts", 100
 	inMemory(t, s, refusing, o)
@@ -316,13 +324,15 @@ func TestResumedSearchDoesNotForgetRefusals(t *testing.T) {
 func TestResumeOfOtherPrograms(t *testing.T) {
 	for _, strategy := range []string{"random", "walks", "depth-first"} {
 		s := systemtest.Spec(t, 3, 2, 1, 2)
-		o := check.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 20, Search: check.Search{Strategy: strategy}}
+		o := check.Options{Out: "out", KeepGoing: true, Workers: 1, Executions: 20,
+			Search: check.Search{Strategy: strategy}}
 		inMemory(t, s, worldtest.LostUpdate, o)
 		o.Resume, o.Executions = true, 25
 		inMemory(t, s, worldtest.LostUpdate, o)
 		systemtest.Write(t, filepath.Join(s.Dir, "program"), "#!/bin/true # another one\n")
 		o.System.Nodes, o.System.CallName = systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.LostUpdate}}, worldtest.CallName
-		if _, err := check.Check(t.Context(), s, o); err == nil || !strings.Contains(err.Error(), "program /spec/program has changed") {
+		if _, err := check.Check(t.Context(), s, o); err == nil ||
+			!strings.Contains(err.Error(), "program /spec/program has changed") {
 			t.Errorf("%s: err = %v", strategy, err)
 		}
 	}

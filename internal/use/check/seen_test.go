@@ -61,7 +61,8 @@ func TestHostChangesUnderNodes(t *testing.T) {
 		{"a file goes", `[ -s $D/small ] && [ "$(cat $D/small)" = 1 ]`, `rm small`, ""},
 		{"a file grows that is looked at", `[ $(stat -c %s $D/small) = 2 ] && cat $D/small`, `echo more >>small`, ""},
 		{"a file comes", `[ ! -e $D/none ] && ! cat $D/none`, `echo 1 >none`, ""},
-		{"a program comes", `PATH=$D/dir:$PATH; ! tool`, `printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`, ""},
+		{"a program comes", `PATH=$D/dir:$PATH; ! tool`, `printf '#!/bin/sh\nexit 0\n' >dir/tool; chmod +x dir/tool`,
+			""},
 		{"names come", `[ "$(ls $D/dir)" = one ]`, `touch dir/two dir/three`, ""},
 		{"names go", `[ "$(ls $D/dir)" = one ]`, `rm dir/one; touch dir/other`, ""},
 		{"nobody asks", `[ "$(cat $D/small)" = 1 ]`, `echo 1 >beside; rm -r dir`, ""},
@@ -71,7 +72,8 @@ func TestHostChangesUnderNodes(t *testing.T) {
 		{"a large file has another name", `cat $D/large >/dev/null`, `ln large other`, ""},
 		{"links are counted", `[ $(stat -c %h $D/large) = 1 ]`, `ln large other`, ""},
 		{"a mode changes", `test -x $D/dir && [ "$(stat -c %a $D/dir)" = 755 ]`, `chmod 700 dir`, "dir"},
-		{"a link leads elsewhere", `[ "$(cat $D/link/one)" = 1 ]`, `mkdir d2; echo 2 >d2/one; rm link; ln -s d2 link`, ""},
+		{"a link leads elsewhere", `[ "$(cat $D/link/one)" = 1 ]`, `mkdir d2; echo 2 >d2/one; rm link; ln -s d2 link`,
+			""},
 		{"a directory is another", `[ -d $D/dir ] && cd $D/dir && ls`, `mv dir old; mkdir dir`, "dir"},
 	} {
 		for _, way := range []struct {
@@ -96,7 +98,9 @@ func TestHostChangesUnderNodes(t *testing.T) {
 				}
 				steps, changed := 0, false // steps since a node has asked for the first time
 				nodes := watched{watch: func(files []ariadne.File) {
-					asks := slices.ContainsFunc(files, func(f ariadne.File) bool { return strings.HasPrefix(f.Path, host+"/") })
+					asks := slices.ContainsFunc(files, func(f ariadne.File) bool {
+						return strings.HasPrefix(f.Path, host+"/")
+					})
 					if steps > 0 || asks {
 						steps++
 					}
@@ -105,8 +109,11 @@ func TestHostChangesUnderNodes(t *testing.T) {
 						changed = true
 					}
 				}}
-				r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test", Nodes: nodes}, Out: filepath.Join(dir, "out"), Workers: 1,
-					Executions: 5, Search: check.Search{Strategy: way.strategy, Audit: way.audit, NoMemo: !way.memo}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: system.Options{Version: "test", Nodes: nodes}, Out: filepath.Join(dir, "out"),
+						Workers:    1,
+						Executions: 5,
+						Search:     check.Search{Strategy: way.strategy, Audit: way.audit, NoMemo: !way.memo}})
 				var setup *ariadne.SetupError
 				if errors.As(err, &setup) {
 					t.Skip(err)
@@ -124,7 +131,8 @@ func TestHostChangesUnderNodes(t *testing.T) {
 					t.Errorf("%v after %d executions, %d steps: %s", r.Outcome, r.Executions, steps, doubts)
 				case c.file != "" && way.memo && r.Outcome == record.Nothing && !strings.Contains(c.name, "written"):
 					// What is remembered is not asked again.
-				case c.file != "" && (r.Outcome != record.Inconclusive || !strings.Contains(doubts, filepath.Join(host, c.file))):
+				case c.file != "" &&
+					(r.Outcome != record.Inconclusive || !strings.Contains(doubts, filepath.Join(host, c.file))):
 					t.Errorf("%v, doubts %q do not name %s", r.Outcome, doubts, c.file)
 				}
 			})

@@ -34,7 +34,8 @@ func TestShrink(t *testing.T) {
 			t.Errorf("seed %d: %+v", seed, v.Shrunk)
 		}
 		again := replay(t, s, f, v.Shrunk.Trace)
-		if again.Outcome != record.Violated || len(again.Violations) != 1 || again.Violations[0].Message != v.Message || again.Steps != v.Shrunk.To.Steps {
+		if again.Outcome != record.Violated || len(again.Violations) != 1 || again.Violations[0].Message != v.Message ||
+			again.Steps != v.Shrunk.To.Steps {
 			t.Errorf("seed %d: replay: %+v", seed, again)
 		}
 		found := replay(t, s, f, v.Trace)

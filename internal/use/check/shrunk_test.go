@@ -22,7 +22,8 @@ func TestShrunkAgreesWithBruteForce(t *testing.T) {
 	for seed := range uint64(100) {
 		programs := func() (all []worldtest.Program) {
 			for range 3 {
-				all = append(all, &worldtest.Chaos{Nodes: 3, Seed: seed, Acts: 2, NoTimers: true, Exits: 40, Shows: true})
+				all = append(all,
+					&worldtest.Chaos{Nodes: 3, Seed: seed, Acts: 2, NoTimers: true, Exits: 40, Shows: true})
 			}
 			return all
 		}
@@ -30,9 +31,12 @@ func TestShrunkAgreesWithBruteForce(t *testing.T) {
 			s := systemtest.Spec(t, 3, 1)
 			s.Seed = seed
 			s.Properties.Sources = expose.Sources{{Name: "step", Line: regexp.MustCompile(`shows (\d)`)}}
-			s.Properties.Predicates = []property.Predicate{{Name: "not both", Form: property.Never, Expr: `len([t for t in step if t.value == "3"]) > 1`}}
+			s.Properties.Predicates = []property.Predicate{{Name: "not both", Form: property.Never,
+				Expr: `len([t for t in step if t.value == "3"]) > 1`}}
 			s.Faults = worldtest.Faults("duplicate", 1)
-			return inMemory(t, s, programs, check.Options{Executions: executions, Workers: 1, Shrink: shrink, KeepGoing: true, Search: check.Search{Strategy: strategy}})
+			return inMemory(t, s, programs,
+				check.Options{Executions: executions, Workers: 1, Shrink: shrink, KeepGoing: true,
+					Search: check.Search{Strategy: strategy}})
 		}
 		all := run("deviations", 5000, 0)
 		if !all.Coverage.Exhausted || len(all.Violations) == 0 {

@@ -42,7 +42,8 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 	watcher.Go(func() {
 		for {
 			own, nodes, n := memoryOfAll()
-			peak, ownPeak, nodesPeak, processes = max(peak, own+nodes), max(ownPeak, own), max(nodesPeak, nodes), max(processes, n)
+			peak, ownPeak, nodesPeak, processes = max(peak, own+nodes), max(ownPeak, own), max(nodesPeak, nodes),
+				max(processes, n)
 			select {
 			case <-done:
 				return
@@ -50,8 +51,10 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 			}
 		}
 	})
-	r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Time: length, KeepGoing: true,
-		Search: check.Search{Strategy: "default", Memory: budget}})
+	r, err := check.Check(t.Context(), s,
+		check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Time: length,
+			KeepGoing: true,
+			Search:    check.Search{Strategy: "default", Memory: budget}})
 	close(done)
 	watcher.Wait()
 	if err != nil {
@@ -59,7 +62,8 @@ func TestMemoryStaysWithinItsBudget(t *testing.T) {
 	}
 	c := r.Coverage
 	t.Logf("%d MB at most, Ariadne %d, nodes %d, %d processes; %d paths, %d states, %d transitions executed, %d forgotten, %d checkpoints made, %d evicted; full: %v",
-		peak>>20, ownPeak>>20, nodesPeak>>20, processes, c.Paths, c.States, c.Nodes.Executed, c.Memo.Forgotten, c.Nodes.Freezes, c.Nodes.Evictions, c.Full)
+		peak>>20, ownPeak>>20, nodesPeak>>20, processes, c.Paths, c.States, c.Nodes.Executed, c.Memo.Forgotten,
+		c.Nodes.Freezes, c.Nodes.Evictions, c.Full)
 	if peak > budget {
 		t.Errorf("%d MB, the budget is %d", peak>>20, budget>>20)
 	}

@@ -48,7 +48,8 @@ func TestScript(t *testing.T) {
 		return r, lines, err
 	}
 	r, lines, err := check("script", leaving)
-	if err != nil || r.Coverage.Exhausted || !strings.HasPrefix(r.Coverage.Missed, "explore() left out ") || !slices.Equal(lines, []string{"read"}) {
+	if err != nil || r.Coverage.Exhausted || !strings.HasPrefix(r.Coverage.Missed, "explore() left out ") ||
+		!slices.Equal(lines, []string{"read"}) {
 		t.Errorf("%+v, %q, %v", r, lines, err)
 	}
 	const shown = "the script's first execution without a violation: ariadne replay "
@@ -56,7 +57,8 @@ func TestScript(t *testing.T) {
 	if at < 0 || len(r.Violations) > 0 {
 		t.Fatalf("%q, %+v", r.Notes, r.Violations)
 	}
-	if kept, err := system.LoadTrace(strings.TrimPrefix(r.Notes[at], shown)); err != nil || len(kept.Steps) < 5 || kept.Violation != nil {
+	if kept, err := system.LoadTrace(strings.TrimPrefix(r.Notes[at], shown)); err != nil || len(kept.Steps) < 5 ||
+		kept.Violation != nil {
 		t.Errorf("%v, %+v", err, kept)
 	}
 	for strategy, want := range map[string]string{
@@ -108,14 +110,17 @@ func TestSymmetricNodes(t *testing.T) {
 
 func TestSteer(t *testing.T) {
 	n := func(n int) *int { return &n }
-	e := spec.Explore{Weights: [world.MaxKinds]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: n(7), Symmetric: [][]ariadne.NodeID{{0, 1}},
-		Bounds: spec.Bounds{Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)}}
+	e := spec.Explore{Weights: [world.MaxKinds]int{ariadne.ActDeliver: 2, ariadne.ActFire: 5}, Backtracks: n(7),
+		Symmetric: [][]ariadne.NodeID{{0, 1}},
+		Bounds:    spec.Bounds{Depth: n(40), Deviations: n(0), Deliveries: n(30), Timers: n(2), Delays: n(1)}}
 	o := check.Options{Search: check.Search{Timers: space.Unbounded, Delays: space.AtMost(3)}}
 	o.Search.Weights[ariadne.ActFire] = 9
 	o.Steer(&e)
 	m := o.Search
-	if o.Depth != 40 || m.Deviations != space.AtMost(0) || m.Deliveries != space.AtMost(30) || m.Timers != space.Unbounded ||
-		m.Delays != space.AtMost(3) || m.Backtracks != space.AtMost(7) || m.Weights != [world.MaxKinds]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
+	if o.Depth != 40 || m.Deviations != space.AtMost(0) || m.Deliveries != space.AtMost(30) ||
+		m.Timers != space.Unbounded ||
+		m.Delays != space.AtMost(3) || m.Backtracks != space.AtMost(7) ||
+		m.Weights != [world.MaxKinds]int{0, 0, 2, 9} || len(m.Symmetric) != 1 {
 		t.Errorf("%+v", o)
 	}
 }
@@ -127,7 +132,8 @@ func TestDelaysAreBounded(t *testing.T) {
 		o := check.Options{KeepGoing: true, Search: check.Search{Strategy: "depth-first", Delays: b}}
 		return inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage.States
 	}
-	if none, one, two, more := states(space.AtMost(0)), states(space.AtMost(1)), states(0), states(space.AtMost(5)); none >= one || one >= two || two != more {
+	if none, one, two, more := states(space.AtMost(0)), states(space.AtMost(1)), states(0),
+		states(space.AtMost(5)); none >= one || one >= two || two != more {
 		t.Errorf("%d, %d, %d, %d states", none, one, two, more)
 	}
 }

@@ -31,13 +31,16 @@ func TestStopsLeaveDisks(t *testing.T) {
 			}
 			var before *record.Report
 			for _, workers := range []int{1, 2} {
-				r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: workers, KeepGoing: true,
-					Search: check.Search{Strategy: "deviations", Audit: 1}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: workers,
+						KeepGoing: true,
+						Search:    check.Search{Strategy: "deviations", Audit: 1}})
 				if err != nil || len(r.Bugs) > 0 || r.Outcome != record.Nothing || !r.Coverage.Exhausted {
 					t.Fatalf("%v, %+v", err, r)
 				}
 				n, m := r.Coverage.Nodes, r.Coverage.Memo
-				t.Logf("%d states, %d transitions, %d stops, %d disks", r.Coverage.States, n.Executed, m.Stopped, m.Disks)
+				t.Logf("%d states, %d transitions, %d stops, %d disks", r.Coverage.States, n.Executed, m.Stopped,
+					m.Disks)
 				if n.Mismatches > 0 || m.Stopped < 20 {
 					t.Errorf("%d mismatches, %d stops", n.Mismatches, m.Stopped)
 				}
@@ -46,8 +49,11 @@ func TestStopsLeaveDisks(t *testing.T) {
 				if c.shared && (m.Disks != 4 || n.Executed != m.Stopped+57) || !c.shared && m.Disks != m.Stopped {
 					t.Errorf("%d stops leave %d disks; %d transitions", m.Stopped, m.Disks, n.Executed)
 				}
-				if before != nil && (before.Coverage.StatesDigest != r.Coverage.StatesDigest || before.Coverage.States != r.Coverage.States) {
-					t.Errorf("%d workers come to %d states, one to %d", workers, r.Coverage.States, before.Coverage.States)
+				if before != nil &&
+					(before.Coverage.StatesDigest != r.Coverage.StatesDigest ||
+						before.Coverage.States != r.Coverage.States) {
+					t.Errorf("%d workers come to %d states, one to %d", workers, r.Coverage.States,
+						before.Coverage.States)
 				}
 				before = r
 			}

@@ -74,7 +74,8 @@ func stuckDoor(t *testing.T, pings bool) (*spec.Spec, *systemtest.Fakes) {
 
 func doorPrograms(pings bool) func() []worldtest.Program {
 	return func() []worldtest.Program {
-		return []worldtest.Program{&door{}, &caller{After: 10 * time.Millisecond, Says: "open"}, &caller{After: 100 * time.Millisecond, Says: "shut", Pings: pings}}
+		return []worldtest.Program{&door{}, &caller{After: 10 * time.Millisecond, Says: "open"},
+			&caller{After: 100 * time.Millisecond, Says: "shut", Pings: pings}}
 	}
 }
 
@@ -98,7 +99,8 @@ func TestShrinkStuck(t *testing.T) {
 		for seed := range uint64(12) {
 			s, f := stuckDoor(t, pings)
 			s.Seed = seed
-			o := check.Options{Executions: 500, Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "walks"}}
+			o := check.Options{Executions: 500, Workers: 1, Shrink: time.Minute,
+				Search: check.Search{Strategy: "walks"}}
 			r := inMemory(t, s, f.Programs, o)
 			if len(r.Violations) != 1 || r.Violations[0].Goal == nil {
 				t.Fatalf("pings %v, seed %d: %v %+v %q", pings, seed, r.Outcome, r.Violations, r.Doubts)
@@ -118,7 +120,8 @@ func TestShrinkStuck(t *testing.T) {
 				if len(again.Violations) != 1 || again.Violations[0].Kind != want || again.Steps != steps {
 					t.Errorf("pings %v, seed %d: replay: %+v", pings, seed, again)
 				}
-				if loose.Loose.Came != record.CameSame || loose.Loose.Taken != steps || len(replay(t, s, f, loose.Out+"/trace.txt").Violations) != 1 {
+				if loose.Loose.Came != record.CameSame || loose.Loose.Taken != steps ||
+					len(replay(t, s, f, loose.Out+"/trace.txt").Violations) != 1 {
 					t.Errorf("pings %v, seed %d: loose: %+v", pings, seed, loose.Loose)
 				}
 			}
@@ -127,7 +130,8 @@ func TestShrinkStuck(t *testing.T) {
 				t.Fatal(err)
 			}
 			same(v.Trace, len(from.Steps))
-			sess, err := session.OpenTrace(t.Context(), s, v.Trace, session.Options{System: systemtest.Freezable{Fakes: f}.Options()})
+			sess, err := session.OpenTrace(t.Context(), s, v.Trace,
+				session.Options{System: systemtest.Freezable{Fakes: f}.Options()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +154,8 @@ func TestShrinkStuck(t *testing.T) {
 				t.Errorf("pings %v, seed %d: from %v to %v", pings, seed, v.Shrunk.From, size)
 			}
 			same(v.Shrunk.Trace, v.Shrunk.To.Steps)
-			if g := v.Shrunk.Goal; g == nil || !strings.HasPrefix(g.CriticalName, "deliver n3") || g.Critical != criticalOf(t, v.Shrunk.Trace) {
+			if g := v.Shrunk.Goal; g == nil || !strings.HasPrefix(g.CriticalName, "deliver n3") ||
+				g.Critical != criticalOf(t, v.Shrunk.Trace) {
 				t.Errorf("pings %v, seed %d: %+v", pings, seed, g)
 			}
 		}
@@ -243,10 +248,12 @@ func TestSlowIsNotSuspected(t *testing.T) {
 		for seed := range uint64(2) {
 			s, f := stuckDoor(t, false)
 			f.Programs = func() []worldtest.Program {
-				return []worldtest.Program{&slowDoor{While: while}, &caller{After: 10 * time.Millisecond, Says: "open"}, &nagger{caller{After: 100 * time.Millisecond, Says: "shut"}}}
+				return []worldtest.Program{&slowDoor{While: while}, &caller{After: 10 * time.Millisecond, Says: "open"},
+					&nagger{caller{After: 100 * time.Millisecond, Says: "shut"}}}
 			}
 			s.Seed, s.Limits.Time, s.Properties.Goals[0].Within = seed, time.Second, within
-			r := inMemory(t, s, f.Programs, check.Options{Executions: 25, Workers: 1, Search: check.Search{Strategy: "walks"}})
+			r := inMemory(t, s, f.Programs,
+				check.Options{Executions: 25, Workers: 1, Search: check.Search{Strategy: "walks"}})
 			if len(r.Violations) != 0 || r.Outcome != record.Nothing {
 				t.Fatalf("%v, within %v, seed %d: %v %+v %q", while, within, seed, r.Outcome, r.Violations, r.Doubts)
 			}
@@ -265,7 +272,9 @@ const stuckUntilKilled = "ARIADNE_TEST_STUCK"
 func stuckOptions(dir string) (*spec.Spec, check.Options) {
 	s := stuckDoorOf(systemtest.SpecIn(dir, 3, 2))
 	f := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: doorPrograms(true)}}
-	return s, check.Options{System: f.Options(), Out: "out", KeepGoing: true, Workers: 1, Search: check.Search{Strategy: "depth-first"}}
+	return s,
+		check.Options{System: f.Options(), Out: "out", KeepGoing: true, Workers: 1,
+			Search: check.Search{Strategy: "depth-first"}}
 }
 
 func checkStuck(dir string) {
@@ -288,7 +297,8 @@ func TestStuckSurvivesKill(t *testing.T) {
 	for round := range 4 {
 		p := exec.Command(os.Args[0])
 		p.Env = append(os.Environ(), stuckUntilKilled+"="+sp.Dir)
-		killedOnce(t, p, func() bool { return systemtest.Exists("out/violation-1/timeline.txt") }, time.Duration(50*round)*time.Millisecond)
+		killedOnce(t, p, func() bool { return systemtest.Exists("out/violation-1/timeline.txt") },
+			time.Duration(50*round)*time.Millisecond)
 	}
 	s, o := stuckOptions(sp.Dir)
 	ctx, over := context.WithCancel(t.Context())
@@ -308,10 +318,12 @@ func TestStuckSurvivesKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Violations) != 1 || r.Violations[0].Goal == nil || r.Violations[0].Goal.Critical == 0 || r.Outcome != record.Suspected {
+	if len(r.Violations) != 1 || r.Violations[0].Goal == nil || r.Violations[0].Goal.Critical == 0 ||
+		r.Outcome != record.Suspected {
 		t.Fatalf("%v, %d violations: %+v", r.Outcome, len(r.Violations), r.Violations)
 	}
-	if again := replay(t, s, &systemtest.Fakes{Programs: doorPrograms(true)}, r.Violations[0].Trace); len(again.Violations) != 1 {
+	if again := replay(t, s, &systemtest.Fakes{Programs: doorPrograms(true)},
+		r.Violations[0].Trace); len(again.Violations) != 1 {
 		t.Errorf("%+v", again)
 	}
 }
@@ -320,18 +332,22 @@ func TestStuckSurvivesKill(t *testing.T) {
 func TestStuckResumed(t *testing.T) {
 	for _, strategy := range []string{"walks", "depth-first"} {
 		s, f := stuckDoor(t, true)
-		o := check.Options{Out: "whole", KeepGoing: true, Workers: 1, Executions: 120, Search: check.Search{Strategy: strategy}}
+		o := check.Options{Out: "whole", KeepGoing: true, Workers: 1, Executions: 120,
+			Search: check.Search{Strategy: strategy}}
 		whole := inMemory(t, s, f.Programs, o)
 		o.Out, o.Executions = "parts", 60
 		first := inMemory(t, s, f.Programs, o)
 		o.Resume, o.Executions = true, 120
 		parts := inMemory(t, s, f.Programs, o)
 		a, b := whole.Coverage.Liveness, parts.Coverage.Liveness
-		if a == nil || b == nil || !slices.Equal(a.Sampled, b.Sampled) || b.States < first.Coverage.Liveness.States || b.States < a.States {
+		if a == nil || b == nil || !slices.Equal(a.Sampled, b.Sampled) || b.States < first.Coverage.Liveness.States ||
+			b.States < a.States {
 			t.Errorf("%s: %+v, in parts %+v after %+v", strategy, a, b, first.Coverage.Liveness)
 		}
-		if strategy == "walks" && len(whole.Violations) != 1 || len(parts.Violations) != len(whole.Violations) || parts.Outcome != whole.Outcome || !slices.Equal(parts.Doubts, whole.Doubts) {
-			t.Errorf("%s: %d violations %q, in parts %d %q", strategy, len(whole.Violations), whole.Doubts, len(parts.Violations), parts.Doubts)
+		if strategy == "walks" && len(whole.Violations) != 1 || len(parts.Violations) != len(whole.Violations) ||
+			parts.Outcome != whole.Outcome || !slices.Equal(parts.Doubts, whole.Doubts) {
+			t.Errorf("%s: %d violations %q, in parts %d %q", strategy, len(whole.Violations), whole.Doubts,
+				len(parts.Violations), parts.Doubts)
 		}
 	}
 }

@@ -81,7 +81,9 @@ func dumbLosses(m disk.Model, ops []string) losses {
 		if strings.Contains("wyYvit", text[:1]) {
 			fmt.Sscanf(to, "%d:%d", &at, &length)
 			n := f.Files[ino]
-			op := disk.Op{Kind: disk.Write, Ino: ino, Offset: at, Length: length, New: bytes.Repeat([]byte{letter}, int(length)), Old: n.Get(at, at+length), OldSize: n.Size, Size: max(n.Size, at+length)}
+			op := disk.Op{Kind: disk.Write, Ino: ino, Offset: at, Length: length,
+				New: bytes.Repeat([]byte{letter}, int(length)), Old: n.Get(at, at+length), OldSize: n.Size,
+				Size: max(n.Size, at+length)}
 			n.Put(at, op.New, length)
 			n.Size = op.Size
 			letter++
@@ -136,7 +138,8 @@ func dumbLosses(m disk.Model, ops []string) losses {
 				file.Mode = disk.TypeDir | 0o755
 			}
 			toDir, toName := place(to)
-			do(disk.Op{Kind: disk.Rename, Ino: ino, Over: over, Dir: dir, Name: name, ToDir: toDir, ToName: toName, Links: f.Links(ino), OverLinks: f.Links(over), Attr: file})
+			do(disk.Op{Kind: disk.Rename, Ino: ino, Over: over, Dir: dir, Name: name, ToDir: toDir, ToName: toName,
+				Links: f.Links(ino), OverLinks: f.Links(over), Attr: file})
 		case 'f':
 			do(disk.Op{Kind: disk.Fsync, Ino: ino})
 		case 'd':
@@ -238,10 +241,13 @@ func (s syncs) searched(t *testing.T, m disk.Model, ops []string) map[string]los
 		}
 		nodes := memo.NewExecutor(known, y.Boots(t.Context().Done), memo.Limits{Checkpoints: 200})
 		defer nodes.Close()
-		for name, e := range map[string]strategy.Explorer{"depth-first": &strategy.DepthFirst{}, "breadth-first": &strategy.BreadthFirst{}, "deviations": &strategy.FewestDeviations{}, "dpor": &strategy.DPOR{}} {
+		for name, e := range map[string]strategy.Explorer{"depth-first": &strategy.DepthFirst{},
+			"breadth-first": &strategy.BreadthFirst{}, "deviations": &strategy.FewestDeviations{},
+			"dpor": &strategy.DPOR{}} {
 			left := map[ariadne.Digest]string{} // by content
 			said := map[ariadne.Digest]map[int]bool{}
-			x := &search.Exploration{Space: y.Judge(t.Context(), space.New(w, known, nodes), 0), Explorer: e, Bounds: space.Bounds{Time: y.Limits().Time, Depth: 1000}, Checks: y.Checks}
+			x := &search.Exploration{Space: y.Judge(t.Context(), space.New(w, known, nodes), 0), Explorer: e,
+				Bounds: space.Bounds{Time: y.Limits().Time, Depth: 1000}, Checks: y.Checks}
 			x.Ended = func(p *space.Path, end string, v *ariadne.Violation) bool {
 				if v != nil {
 					t.Errorf("%q: %v", ops, v)
@@ -298,7 +304,8 @@ func (s syncs) searched(t *testing.T, m disk.Model, ops []string) map[string]los
 // judged are those that the images have which ariadne crash forms.
 func (s syncs) judged(t *testing.T, m disk.Model, ops []string) losses {
 	var log *disk.Log
-	y := s.open(t, "acks", "", m, ops, system.Options{Nodes: system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}})
+	y := s.open(t, "acks", "", m, ops,
+		system.Options{Nodes: system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}})
 	err := y.OnThread(0, func() error {
 		return y.Live(func(sp *space.Space) error {
 			p, err := space.NewPath(sp, space.Bounds{Time: y.Limits().Time, Depth: 1000})
@@ -318,7 +325,8 @@ func (s syncs) judged(t *testing.T, m disk.Model, ops []string) losses {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(temp)
-	o := crash.Options{Dir: filepath.Join(s.dir, "data"), Log: log.Ops(), Check: []string{s.program, "look", seen}, Models: []disk.Model{m}, Images: 4096, Workers: 1, Timeout: time.Minute, Apart: true, Temp: temp}
+	o := crash.Options{Dir: filepath.Join(s.dir, "data"), Log: log.Ops(), Check: []string{s.program, "look", seen},
+		Models: []disk.Model{m}, Images: 4096, Workers: 1, Timeout: time.Minute, Apart: true, Temp: temp}
 	if slices.Contains(ops, "m") {
 		o.Outside = []string{"acked"}
 	}
@@ -363,7 +371,8 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 		return path
 	}
 	for range 3 + r.IntN(7) {
-		kind := pick("R", "w", "w", "w", "y", "Y", "v", "i", "t", "c", "c", "u", "r", "r", "l", "f", "f", "d", "n", "s", "S", "D", "D", "E", "g", "m", "m", "m", "p", ".", ".")
+		kind := pick("R", "w", "w", "w", "y", "Y", "v", "i", "t", "c", "c", "u", "r", "r", "l", "f", "f", "d", "n", "s",
+			"S", "D", "D", "E", "g", "m", "m", "m", "p", ".", ".")
 		n := r.IntN(len(sizes))
 		of := fmt.Sprint(n)
 		switch kind {
@@ -383,7 +392,8 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 			if at = min(at, sizes[n]); kind == "t" {
 				at = min(at, writtenSize-length)
 			}
-			op := disk.Op{Kind: disk.Write, Offset: at, Length: length, OldSize: sizes[n], Size: max(sizes[n], at+length)}
+			op := disk.Op{Kind: disk.Write, Offset: at, Length: length, OldSize: sizes[n],
+				Size: max(sizes[n], at+length)}
 			if pieces += disktest.Pieces(m, &op); pieces > 8 {
 				return ops
 			}
@@ -435,7 +445,8 @@ func drawSyncs(r *rand.Rand, m disk.Model) (ops []string) {
 func newSyncs(t *testing.T) syncs {
 	s := syncs{dir: t.TempDir()}
 	s.program = filepath.Join(s.dir, "syncs")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", s.program, "testdata/syncs.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", s.program,
+		"testdata/syncs.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	if err := os.MkdirAll(filepath.Join(s.dir, "data", "d"), 0o755); err != nil {

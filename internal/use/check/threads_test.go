@@ -23,7 +23,8 @@ func threads(t *testing.T, source, args string, late int) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
 	name := strings.TrimSuffix(filepath.Base(source), ".c")
-	if out, err := exec.Command("cc", "-O2", "-Wall", "-pthread", "-o", filepath.Join(dir, name), source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O2", "-Wall", "-pthread", "-o", filepath.Join(dir, name),
+		source).CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	text := fmt.Sprintf("faults: {preempt: %d}\nnodes:\n  - name: n\n    command: ./%s %s\n    client: true\n", late, name, args)
@@ -62,18 +63,21 @@ func TestLateThreads(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(c.source), ".c") + " " + c.args
 		t.Run(name, func(t *testing.T) {
 			search := func(name string, late, workers int) *record.Report {
-				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: workers, KeepGoing: true,
-					Search: check.Search{Strategy: name, Audit: 0.2}}
+				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: workers,
+					KeepGoing: true,
+					Search:    check.Search{Strategy: name, Audit: 0.2}}
 				r, err := check.Check(t.Context(), threads(t, c.source, c.args, late), o)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if len(r.Bugs) > 0 || r.Coverage.Nodes.Mismatches > 0 || !r.Coverage.Exhausted {
-					t.Fatalf("%s: %q, %d mismatches, exhausted %v", name, r.Bugs, r.Coverage.Nodes.Mismatches, r.Coverage.Exhausted)
+					t.Fatalf("%s: %q, %d mismatches, exhausted %v", name, r.Bugs, r.Coverage.Nodes.Mismatches,
+						r.Coverage.Exhausted)
 				}
 				// Each of the programs enters some lock function: order.c by way of abort.
 				turns := late > 0 && r.Coverage.Nodes.Executed > 0
-				if turns != slices.Equal(r.Coverage.TookTurns, []string{"n"}) || turns && !slices.Equal(r.Coverage.AtLocks, r.Coverage.TookTurns) {
+				if turns != slices.Equal(r.Coverage.TookTurns, []string{"n"}) || turns &&
+					!slices.Equal(r.Coverage.AtLocks, r.Coverage.TookTurns) {
 					t.Errorf("%d late: took turns: %q, at locks: %q", late, r.Coverage.TookTurns, r.Coverage.AtLocks)
 				}
 				return r
@@ -99,8 +103,10 @@ func TestLateThreads(t *testing.T) {
 				if text := systemtest.Read(t, path); strings.Count(text, "preempt:") < c.late {
 					t.Errorf("the trace:\n%s", text)
 				}
-				again, err := run.Replay(t.Context(), nil, path, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
-				if err != nil || again.Mismatch != nil || again.Outcome != record.Violated || again.Violations[0].Message != r.Violations[0].Message {
+				again, err := run.Replay(t.Context(), nil, path,
+					run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+				if err != nil || again.Mismatch != nil || again.Outcome != record.Violated ||
+					again.Violations[0].Message != r.Violations[0].Message {
 					t.Fatalf("%+v, %v", again, err)
 				}
 			}

@@ -40,8 +40,9 @@ func TestTimeIsKept(t *testing.T) {
 					t.Fatal(err)
 				}
 				began := time.Now()
-				r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"),
-					Time: time.Second, Search: check.Search{Strategy: strategy}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"),
+						Time: time.Second, Search: check.Search{Strategy: strategy}})
 				took := time.Since(began)
 				if err != nil || len(r.Bugs) > 0 || r.Stopped != "time" || r.Executions > 0 {
 					t.Fatalf("%v, %+v", err, r)
@@ -65,7 +66,8 @@ func TestTimeIsKeptByShrinking(t *testing.T) {
 		return nil
 	}}
 	began := time.Now()
-	r := checked(t, s, f, check.Options{Workers: 1, Time: 2 * time.Second, Shrink: time.Minute, Search: check.Search{Strategy: "random"}})
+	r := checked(t, s, f,
+		check.Options{Workers: 1, Time: 2 * time.Second, Shrink: time.Minute, Search: check.Search{Strategy: "random"}})
 	took := time.Since(began)
 	if r.Outcome != record.Violated || len(r.Violations) != 1 {
 		t.Fatalf("%+v", r)

@@ -28,8 +28,10 @@ func TestTwoChecksAtOnce(t *testing.T) {
 				if err != nil {
 					return err.Error()
 				}
-				r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
-					KeepGoing: true, Executions: 25, Workers: 1, Search: check.Search{Strategy: strategy, Memory: 200 << 20}})
+				r, err := check.Check(t.Context(), s,
+					check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
+						KeepGoing: true, Executions: 25, Workers: 1,
+						Search: check.Search{Strategy: strategy, Memory: 200 << 20}})
 				if err != nil {
 					return err.Error()
 				}
@@ -57,5 +59,6 @@ func summary(r *record.Report) string {
 		text += fmt.Sprintf("%+v in execution %d, %d times\n", v.Violation, v.Execution, v.Count)
 	}
 	c := r.Coverage
-	return text + fmt.Sprintf("%s: %d states %s, %d paths, %d traces, locals %v", c.Strategy, c.States, c.StatesDigest, c.Paths, c.Traces, c.LocalStates)
+	return text + fmt.Sprintf("%s: %d states %s, %d paths, %d traces, locals %v", c.Strategy, c.States, c.StatesDigest,
+		c.Paths, c.Traces, c.LocalStates)
 }

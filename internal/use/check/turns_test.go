@@ -25,16 +25,19 @@ func TestProbeClocks(t *testing.T) {
 		how, more string
 		found     bool
 		turns     int
-	}{{"clock", "max_delay: 15s\n", true, 1}, {"clock", "max_delay: 9s\n", false, 0}, {"blind", "max_delay: 15s\n", false, 0}} {
+	}{{"clock", "max_delay: 15s\n", true, 1}, {"clock", "max_delay: 9s\n", false, 0},
+		{"blind", "max_delay: 15s\n", false, 0}} {
 		for _, strategy := range []string{"dpor", "deviations", "sleep-sets"} {
 			t.Run(strings.Join([]string{c.how, strings.TrimSpace(c.more), strategy}, " "), func(t *testing.T) {
-				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Search: check.Search{Strategy: strategy, ProbeClocks: check.ProbeAll, Audit: 1}}
+				o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+					Search: check.Search{Strategy: strategy, ProbeClocks: check.ProbeAll, Audit: 1}}
 				r, err := check.Check(t.Context(), leaseSpec(t, c.how, c.more), o)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if (r.Outcome == record.Violated) != c.found || r.Coverage.Nodes.Mismatches > 0 {
-					t.Fatalf("%v, %q, %+v: %s", r.Outcome, r.Stopped, r.Coverage.Probing, strings.Join(append(r.Doubts, r.Bugs...), "; "))
+					t.Fatalf("%v, %q, %+v: %s", r.Outcome, r.Stopped, r.Coverage.Probing,
+						strings.Join(append(r.Doubts, r.Bugs...), "; "))
 				}
 				if !c.found {
 					if r.Coverage.Probing.Turns != 0 || !r.Coverage.Exhausted {
@@ -49,7 +52,8 @@ func TestProbeClocks(t *testing.T) {
 					}
 					return
 				}
-				again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+				again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace,
+					run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
 				if err != nil || again.Outcome != record.Violated || again.Mismatch != nil {
 					t.Errorf("replayed: %v, %v, %+v", again.Outcome, err, again.Mismatch)
 				}
@@ -63,8 +67,10 @@ func TestProbeClocks(t *testing.T) {
 func TestShrinkLate(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(4) {
-		s := leaseSpec(t, "clock", fmt.Sprintf("seed: %d\nmax_delay: 15s\n", seed), "  - {name: other, command: ./lease client, client: true}\n")
-		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "walks", ProbeClocks: check.ProbeAll}}
+		s := leaseSpec(t, "clock", fmt.Sprintf("seed: %d\nmax_delay: 15s\n", seed),
+			"  - {name: other, command: ./lease client, client: true}\n")
+		o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Shrink: time.Minute,
+			Search: check.Search{Strategy: "walks", ProbeClocks: check.ProbeAll}}
 		r, err := check.Check(t.Context(), s, o)
 		if err != nil {
 			t.Fatal(err)
@@ -86,8 +92,10 @@ func TestShrinkLate(t *testing.T) {
 		if !late || size.Deviations != 1 || size.Faults != 0 {
 			t.Errorf("seed %d: %+v, with a message at another time: %v", seed, size, late)
 		}
-		again, err := run.Replay(t.Context(), nil, path, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
-		if err != nil || again.Outcome != record.Violated || again.Mismatch != nil || again.Violations[0].Message != v.Message {
+		again, err := run.Replay(t.Context(), nil, path,
+			run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+		if err != nil || again.Outcome != record.Violated || again.Mismatch != nil ||
+			again.Violations[0].Message != v.Message {
 			t.Errorf("seed %d: replayed: %+v, %v", seed, again, err)
 		}
 	}

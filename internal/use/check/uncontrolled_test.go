@@ -133,7 +133,8 @@ func TestReplaysNameRandomNumbers(t *testing.T) {
 		t.Errorf("replay: %v", err)
 	}
 	for _, strategy := range []string{"random", "depth-first"} {
-		r, err = check.Check(t.Context(), s, check.Options{Out: strategy, Executions: 5, Search: check.Search{Strategy: strategy}})
+		r, err = check.Check(t.Context(), s,
+			check.Options{Out: strategy, Executions: 5, Search: check.Search{Strategy: strategy}})
 		if err := blames(must(t, r, err), inNumber); err != nil {
 			t.Errorf("%s: %v", strategy, err)
 		}
@@ -176,7 +177,8 @@ func TestRandomDevice(t *testing.T) {
 }
 
 func audited() check.Options {
-	return check.Options{System: system.Options{Version: "test"}, Out: "check", Search: check.Search{Strategy: "depth-first", Audit: 1}}
+	return check.Options{System: system.Options{Version: "test"}, Out: "check",
+		Search: check.Search{Strategy: "depth-first", Audit: 1}}
 }
 
 // withoutTraps has nodes run, and differences judged, as where cpuid cannot be trapped.

@@ -42,7 +42,8 @@ func DoWork(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.R
 	}
 	b, m := &w.Bounds, &o.Search
 	o.Depth, m.Strategy, m.Fresh = b.Depth, w.Strategy, true
-	m.Deviations, m.Timers, m.Deliveries, m.Delays, m.Backtracks, m.Branch = b.Deviations, b.Timers, b.Deliveries, b.Delays, b.Backtracks, b.Branch
+	m.Deviations, m.Timers, m.Deliveries, m.Delays, m.Backtracks, m.Branch = b.Deviations, b.Timers, b.Deliveries,
+		b.Delays, b.Backtracks, b.Branch
 	r, err := Check(ctx, s, o)
 	if err != nil {
 		return nil, err
@@ -155,6 +156,7 @@ func (o *Options) units(s *spec.Spec) work.Work {
 	m := &o.Search
 	return work.Work{
 		Spec: s.Digest, Properties: s.Properties.Digest, Faults: s.Budgets(), Strategy: m.Strategy, Seed: s.Seed,
-		Bounds: work.Bounds{Depth: o.Depth, Deviations: m.Deviations, Timers: m.Timers, Deliveries: m.Deliveries, Delays: m.Delays, Backtracks: m.Backtracks, Branch: m.Branch},
+		Bounds: work.Bounds{Depth: o.Depth, Deviations: m.Deviations, Timers: m.Timers, Deliveries: m.Deliveries,
+			Delays: m.Delays, Backtracks: m.Backtracks, Branch: m.Branch},
 	}
 }

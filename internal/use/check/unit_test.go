@@ -30,7 +30,8 @@ var divided = map[string]struct {
 
 func options(t *testing.T, programs func() []worldtest.Program, strategy string) check.Options {
 	return check.Options{Out: filepath.Join(t.TempDir(), "out"), Workers: 1, KeepGoing: true, Shrink: 5 * time.Second,
-		System: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options(), Search: check.Search{Strategy: strategy}}
+		System: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options(),
+		Search: check.Search{Strategy: strategy}}
 }
 
 // do does a unit that was sent here, and returns its result as it is sent back.
@@ -101,10 +102,12 @@ func TestDividedSearch(t *testing.T) {
 				}
 				a, b := whole.Coverage, r.Coverage
 				t.Logf("%d units, %d executions, not %d", units, r.Executions, whole.Executions)
-				if units < 3 || !b.Exhausted || r.Stopped != check.StopExplored || a.Traces != b.Traces || r.Outcome != whole.Outcome {
+				if units < 3 || !b.Exhausted || r.Stopped != check.StopExplored || a.Traces != b.Traces ||
+					r.Outcome != whole.Outcome {
 					t.Errorf("%d units: exhausted %v, stopped: %s, %d traces, %v; not %d, %v", units, b.Exhausted, r.Stopped, b.Traces, r.Outcome, a.Traces, whole.Outcome)
 				}
-				if strategy != "dpor" && (a.StatesDigest != b.StatesDigest || !slices.Equal(a.LocalStates, b.LocalStates)) {
+				if strategy != "dpor" &&
+					(a.StatesDigest != b.StatesDigest || !slices.Equal(a.LocalStates, b.LocalStates)) {
 					t.Errorf("%d states and %v, not %d and %v", b.States, b.LocalStates, a.States, a.LocalStates)
 				}
 				if got, want := kinds(r), kinds(whole); !slices.Equal(got, want) {
@@ -276,8 +279,9 @@ func TestWorkOfOthersIsRefused(t *testing.T) {
 		}
 	}
 	for what, r := range map[string]*work.Result{
-		"not given":       {Source: work.Source{Unit: 7}},
-		"with executions": {Source: work.Source{Unit: 1}, Counts: work.Counts{Executions: 5}, Ended: []work.Span{{From: 0, To: 5}}},
+		"not given": {Source: work.Source{Unit: 7}},
+		"with executions": {Source: work.Source{Unit: 1}, Counts: work.Counts{Executions: 5},
+			Ended: []work.Span{{From: 0, To: 5}}},
 	} {
 		if err := j.Merge(r); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%v, not %s", err, what)

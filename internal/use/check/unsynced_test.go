@@ -38,7 +38,8 @@ var unsynced = []struct {
 // the order right.
 func TestUnsynced(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "unsynced")
-	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program, "testdata/unsynced.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program,
+		"testdata/unsynced.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	for _, u := range unsynced {
@@ -73,7 +74,8 @@ func TestUnsynced(t *testing.T) {
 					continue
 				}
 				t.Run(fmt.Sprint(u.program, good, r.Name), func(t *testing.T) {
-					o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Executions: 2000, Search: check.Search{Strategy: r.Name}}
+					o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+						Executions: 2000, Search: check.Search{Strategy: r.Name}}
 					if good == 1 {
 						o.Executions = 100
 					}

@@ -25,13 +25,15 @@ const kernelShare = 64 << 10
 // have are divided among them (Pss); files of the host count for nobody.
 func measureUsage() (u usage) {
 	self := os.Getpid()
-	u.own = readField("/proc/self/status", "RssAnon:") + readField("/proc/self/status", "RssShmem:") + readField("/proc/self/status", "VmPTE:")
+	u.own = readField("/proc/self/status", "RssAnon:") + readField("/proc/self/status",
+		"RssShmem:") + readField("/proc/self/status", "VmPTE:")
 	for _, pid := range descendants(self) {
 		rollup, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 		if err != nil {
 			continue // it has ended
 		}
-		u.nodes += kernelShare + parseField(rollup, "Pss_Anon:") + parseField(rollup, "Pss_Shmem:") + readField(fmt.Sprintf("/proc/%d/status", pid), "VmPTE:")
+		u.nodes += kernelShare + parseField(rollup, "Pss_Anon:") + parseField(rollup,
+			"Pss_Shmem:") + readField(fmt.Sprintf("/proc/%d/status", pid), "VmPTE:")
 	}
 	return u
 }

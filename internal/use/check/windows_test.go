@@ -32,16 +32,20 @@ type window struct {
 
 var windows = []window{
 	{name: "writer", build: []string{"cc", "-O1", "-o", "OUT/writer", "writer.c"}, run: "./writer"},
-	{name: "twice", build: []string{"cc", "-O1", "-o", "OUT/twice", "twice.c"}, run: "./twice", more: "faults:\n  pause: {count: 1, reads: true}\n"},
+	{name: "twice", build: []string{"cc", "-O1", "-o", "OUT/twice", "twice.c"}, run: "./twice",
+		more: "faults:\n  pause: {count: 1, reads: true}\n"},
 	{name: "hidden", build: []string{"cc", "-O1", "-o", "OUT/hidden", "hidden.c"}, run: "./hidden"},
 	{name: "cache", build: []string{"go", "build", "-o", "OUT/cache", "cache.go"}, run: "./cache", long: true},
 	{name: "quota", build: []string{"go", "build", "-o", "OUT/quota", "quota.go"}, run: "./quota", long: true},
 	{name: "session", build: []string{"cp", "session.py", "OUT"}, run: "python3 session.py", long: true},
-	{name: "renew", build: []string{"cp", "renew.py", "OUT"}, run: "python3 renew.py", more: "clock_error: 100ms\n", alone: true, unseen: true, long: true},
+	{name: "renew", build: []string{"cp", "renew.py", "OUT"}, run: "python3 renew.py", more: "clock_error: 100ms\n",
+		alone: true, unseen: true, long: true},
 	{name: "dedupe", build: []string{"cp", "dedupe.js", "OUT"}, run: "node dedupe.js", long: true},
 	{name: "grace", build: []string{"cp", "grace.js", "OUT"}, run: "node grace.js", long: true},
-	{name: "Lock", build: []string{"javac", "-d", "OUT", "Lock.java"}, run: "java -cp /spec -Xint -XX:+UseSerialGC Lock", long: true},
-	{name: "Breaker", build: []string{"javac", "-d", "OUT", "Breaker.java"}, run: "java -cp /spec -Xint -XX:+UseSerialGC Breaker", long: true},
+	{name: "Lock", build: []string{"javac", "-d", "OUT", "Lock.java"},
+		run: "java -cp /spec -Xint -XX:+UseSerialGC Lock", long: true},
+	{name: "Breaker", build: []string{"javac", "-d", "OUT", "Breaker.java"},
+		run: "java -cp /spec -Xint -XX:+UseSerialGC Breaker", long: true},
 }
 
 // spec is that of the program with the server that is planted, or fixed.
@@ -61,9 +65,10 @@ func (w *window) spec(t *testing.T, how string) *spec.Spec {
 		t.Skipf("%s: %v\n%s", w.name, err, out)
 	}
 	path := filepath.Join(dir, "spec.yaml")
-	nodes := "nodes:\n  - {name: server, address: 10.0.0.1, command: " + w.run + " server " + how + "}\n  - {name: client, command: " + w.run + " client, client: true}\n"
+	server := "nodes:\n  - {name: server, address: 10.0.0.1, command: " + w.run
+	nodes := server + " server " + how + "}\n  - {name: client, command: " + w.run + " client, client: true}\n"
 	if w.alone {
-		nodes = "nodes:\n  - {name: server, address: 10.0.0.1, command: " + w.run + " " + how + "}\n"
+		nodes = server + " " + how + "}\n"
 	}
 	systemtest.Write(t, path, w.more+nodes)
 	s, err := spec.Read(path)
@@ -81,20 +86,23 @@ func TestWindows(t *testing.T) {
 			if w.long && os.Getenv("ARIADNE_LONG") == "" {
 				t.Skip("takes long; set ARIADNE_LONG")
 			}
-			o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Executions: 4000, Time: 2 * time.Minute, Search: check.Search{Strategy: "default", Fresh: true, Audit: 0.2}}
+			o := check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Executions: 4000,
+				Time: 2 * time.Minute, Search: check.Search{Strategy: "default", Fresh: true, Audit: 0.2}}
 			r, err := check.Check(t.Context(), w.spec(t, "planted"), o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if found := r.Outcome == record.Violated; found == w.unseen || r.Coverage.Nodes.Mismatches > 0 {
-				t.Fatalf("found: %v; %q, %+v: %s", found, r.Stopped, r.Coverage.Probing, strings.Join(append(r.Doubts, r.Bugs...), "; "))
+				t.Fatalf("found: %v; %q, %+v: %s", found, r.Stopped, r.Coverage.Probing,
+					strings.Join(append(r.Doubts, r.Bugs...), "; "))
 			}
 			replays := 1
 			if os.Getenv("ARIADNE_LONG") != "" {
 				replays = 100
 			}
 			for i := 0; i < replays && !w.unseen; i++ {
-				again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace, run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+				again, err := run.Replay(t.Context(), nil, r.Violations[0].Trace,
+					run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
 				if err != nil || again.Outcome != record.Violated || again.Mismatch != nil {
 					t.Fatalf("replayed: %v, %+v", err, again)
 				}
@@ -116,11 +124,13 @@ func TestProbesByStrategy(t *testing.T) {
 		noMemo   bool
 		tries    bool
 	}{
-		{"default", check.ProbeByStrategy, false, true}, {"default", check.ProbeNone, false, false}, {"default", check.ProbeByStrategy, true, false},
+		{"default", check.ProbeByStrategy, false, true}, {"default", check.ProbeNone, false, false},
+		{"default", check.ProbeByStrategy, true, false},
 		{"deviations", check.ProbeByStrategy, false, false}, {"deviations", check.ProbeSome, false, true},
 	} {
-		o := check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Workers: 1, Executions: 5,
-			Search: check.Search{Strategy: c.strategy, ProbeClocks: c.probes, NoMemo: c.noMemo, Fresh: true}}
+		o := check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Workers: 1,
+			Executions: 5,
+			Search:     check.Search{Strategy: c.strategy, ProbeClocks: c.probes, NoMemo: c.noMemo, Fresh: true}}
 		r, err := check.Check(t.Context(), leaseSpec(t, "clock", ""), o)
 		if err != nil {
 			t.Fatal(err)

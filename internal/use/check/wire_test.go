@@ -38,8 +38,10 @@ func TestEtcdctl(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := check.Check(t.Context(), s, check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"), Executions: c.executions, Workers: 1,
-			Search: check.Search{Strategy: "default"}})
+		r, err := check.Check(t.Context(), s,
+			check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
+				Executions: c.executions, Workers: 1,
+				Search: check.Search{Strategy: "default"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -81,7 +81,10 @@ const enterEvery = 20 * time.Millisecond
 
 // newWorker returns worker id of so many.
 func (x *explorer) newWorker(ctx context.Context, id int, e strategy.Explorer, m *coverage.Meter, of int) *worker {
-	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)), triedClock: make([]bool, len(x.check.system.Spec.Nodes)), tookTurns: make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)), ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
+	w := &worker{check: x.check, explorer: x, id: id, meter: m, readClock: make([]bool, len(x.check.system.Spec.Nodes)),
+		triedClock: make([]bool, len(x.check.system.Spec.Nodes)),
+		tookTurns:  make([]bool, len(x.check.system.Spec.Nodes)), atLocks: make([]bool, len(x.check.system.Spec.Nodes)),
+		ends: map[string]int{}, repeated: map[violationName]*repeated{}, brought: map[*strategy.Tally]strategy.Tally{}}
 	var s *space.Space
 	if x.row.Lives {
 		nodes := x.check.system.Living(x.searching, x.elapsed)
@@ -141,7 +144,8 @@ func (w *worker) run(ctx context.Context) error {
 	w.err = cmp.Or(err, w.enterCounts())
 	w.meter.Done()
 	// which ends the check
-	if c := w.explorer.crew; w.goals != nil && w.err == nil && (how == search.SearchExhausted || how == search.SearchDone) {
+	if c := w.explorer.crew; w.goals != nil && w.err == nil &&
+		(how == search.SearchExhausted || how == search.SearchDone) {
 		c.helpUntil(w.goals.idle, func() bool { return c.looking == 0 })
 	}
 	w.enterEnd(how)
@@ -263,7 +267,8 @@ func (w *worker) noteRefusals(by *memo.Transition) {
 	}
 	id := by.From.Node
 	name := w.check.system.Spec.Nodes[id].Name
-	m := work.Met{State: coverage.NameOf(by.To), Node: id, Refusals: by.Output.Refusals, Doubts: record.Refused(name, by.Output.Refusals)}
+	m := work.Met{State: coverage.NameOf(by.To), Node: id, Refusals: by.Output.Refusals,
+		Doubts: record.Refused(name, by.Output.Refusals)}
 	if preempted {
 		m.Doubts = append(m.Doubts, record.MayNotReplay)
 	}
@@ -456,10 +461,14 @@ func (w *worker) enterCounts() error {
 func (w *worker) addCounts() {
 	c, e := &w.search.Coverage, &w.entered
 	r := &work.Result{
-		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls, Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
+		Counts: work.Counts{Executions: w.paths, Steps: c.Steps - e.Steps, Calls: c.Calls - e.Calls,
+			Messages: c.Messages - e.Messages, Virtual: w.virtual, Ends: w.ends},
 		Cover: work.Cover{
-			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles, CutOff: c.CutOff - e.CutOff,
-			Known: w.known, Given: w.given, Assertions: c.Assertions, Tried: w.takeFaults(), ReadClock: nodesIn(w.readClock), TriedClock: nodesIn(w.triedClock), TookTurns: nodesIn(w.tookTurns), AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
+			Bounded: c.Bounded - e.Bounded, Merged: c.Merged - e.Merged, Cycles: c.Cycles - e.Cycles,
+			CutOff: c.CutOff - e.CutOff,
+			Known:  w.known, Given: w.given, Assertions: c.Assertions, Tried: w.takeFaults(),
+			ReadClock: nodesIn(w.readClock), TriedClock: nodesIn(w.triedClock), TookTurns: nodesIn(w.tookTurns),
+			AtLocks: nodesIn(w.atLocks), Probing: w.search.Space.Probing,
 		},
 	}
 	if w.living == nil { // which counts as it goes
@@ -474,7 +483,8 @@ func (w *worker) addCounts() {
 	}
 	for _, f := range w.repeated {
 		if f.count > 0 {
-			r.Findings = append(r.Findings, work.Finding{Violation: f.violation, Execution: f.execution, Count: f.count})
+			r.Findings = append(r.Findings,
+				work.Finding{Violation: f.violation, Execution: f.execution, Count: f.count})
 		}
 		f.count = 0
 	}

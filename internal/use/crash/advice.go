@@ -271,7 +271,8 @@ func (c *column) advised() {
 		c.Advice = append(c.Advice, *a)
 	}
 	slices.SortFunc(c.Advice, func(a, b Advice) int {
-		return cmp.Or(a.rank()-b.rank(), b.Distance-a.Distance, cmp.Compare(a.File, b.File), cmp.Compare(a.Found, b.Found), cmp.Compare(a.Blame, b.Blame))
+		return cmp.Or(a.rank()-b.rank(), b.Distance-a.Distance, cmp.Compare(a.File, b.File),
+			cmp.Compare(a.Found, b.Found), cmp.Compare(a.Blame, b.Blame))
 	})
 }
 

@@ -67,7 +67,8 @@ func TestAdvice(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all, err := Judge(t.Context(), Options{
-				Dir: dir, Log: replace(c.sync), Read: c.read, Models: []disk.Model{disk.Prefix, disk.Any}, Images: 100, Workers: 2, Timeout: 10 * time.Second, Temp: t.TempDir(),
+				Dir: dir, Log: replace(c.sync), Read: c.read, Models: []disk.Model{disk.Prefix, disk.Any}, Images: 100,
+				Workers: 2, Timeout: 10 * time.Second, Temp: t.TempDir(),
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -25,14 +25,17 @@ func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []
 	for i := range steps {
 		for _, p := range steps[i].Output.Places {
 			call, file := calledOn(p.Name)
-			if p.Kind() != world.KindOf(world.Fail).Name || !within(file, "/node") && !within(file, "/tmp") || slices.Contains(outside, strings.TrimPrefix(file, "/node/")) {
+			if p.Kind() != world.KindOf(world.Fail).Name || !within(file, "/node") && !within(file, "/tmp") ||
+				slices.Contains(outside, strings.TrimPrefix(file, "/node/")) {
 				continue
 			}
 			for _, alternative := range p.Alternatives {
 				kind := call + " " + file + " " + alternative
 				first = append(first, seen[kind])
 				seen[kind]++
-				cases = append(cases, run.Case{Step: steps[i].Index, Vary: ariadne.Variation(ariadne.Choice{Alternative: alternative, Place: p.Name}.String())})
+				cases = append(cases,
+					run.Case{Step: steps[i].Index,
+						Vary: ariadne.Variation(ariadne.Choice{Alternative: alternative, Place: p.Name}.String())})
 			}
 		}
 	}
@@ -47,16 +50,17 @@ func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []
 	for n, i := range all {
 		chosen[n] = cases[i]
 	}
-	return &Attempts{Count: len(chosen), Left: len(cases) - len(chosen), Run: func(ctx context.Context, tell func(*Attempt) error) error {
-		var log *disk.Log
-		options := o
-		options.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
-		return run.Vary(ctx, s, options, chosen, func(n int, v *run.Varied) error {
-			at := attempt(chosen[n], v)
-			at.Log = log.Ops()
-			return tell(at)
-		})
-	}}
+	return &Attempts{Count: len(chosen), Left: len(cases) - len(chosen),
+		Run: func(ctx context.Context, tell func(*Attempt) error) error {
+			var log *disk.Log
+			options := o
+			options.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
+			return run.Vary(ctx, s, options, chosen, func(n int, v *run.Varied) error {
+				at := attempt(chosen[n], v)
+				at.Log = log.Ops()
+				return tell(at)
+			})
+		}}
 }
 
 // calledOn are the call of a place and the file that it is made on.
@@ -75,7 +79,8 @@ func attempt(c run.Case, v *run.Varied) *Attempt {
 	call, file := calledOn(failed.Place)
 	_, with, _ := strings.Cut(failed.Alternative, ":")
 	at := &Attempt{
-		Place: string(c.Vary), Call: call, File: strings.TrimPrefix(file, "/node/"), Error: with, Syncs: call == "fsync" || call == "fdatasync", How: "the command reports success",
+		Place: string(c.Vary), Call: call, File: strings.TrimPrefix(file, "/node/"), Error: with,
+		Syncs: call == "fsync" || call == "fdatasync", How: "the command reports success",
 	}
 	var said []string
 	for i := range v.Steps {

@@ -199,7 +199,8 @@ func (b *blamer) minimal(ctx context.Context, f *Failure) (*Failure, error) {
 		return f, nil
 	}
 	n := l.failure(0)
-	n.Operation, n.Last, n.Status, n.Output = l.at+1, short(b.Log[l.at].String()), l.verdict.status, tail(l.verdict.output)
+	n.Operation, n.Last, n.Status, n.Output = l.at+1, short(b.Log[l.at].String()), l.verdict.status,
+		tail(l.verdict.output)
 	return n, nil
 }
 

@@ -26,7 +26,8 @@ func saves(n int) (ops []*disk.Op) {
 		ops = append(ops,
 			&disk.Op{Kind: disk.Create, Ino: ino, Dir: 11, Name: tmp, Links: 1, Attr: regular, Path: "/node/" + tmp},
 			&disk.Op{Kind: disk.Write, Ino: ino, Length: 4, New: []byte("new\n"), Size: 4, Path: "/node/" + tmp},
-			&disk.Op{Kind: disk.Rename, Ino: ino, Dir: 11, Name: tmp, ToDir: 11, ToName: name, Links: 1, Attr: regular, Path: "/node/" + tmp, ToPath: "/node/" + name})
+			&disk.Op{Kind: disk.Rename, Ino: ino, Dir: 11, Name: tmp, ToDir: 11, ToName: name, Links: 1, Attr: regular,
+				Path: "/node/" + tmp, ToPath: "/node/" + name})
 	}
 	return ops
 }
@@ -42,16 +43,20 @@ func TestBlame(t *testing.T) {
 		groups []string
 	}{
 		// The last file was renamed when the third one was not.
-		"one rename": {disk.Any, 8, saves(8), "test ! -e file7 || test -e file2", []string{"rename of tmp7 to file7 before rename of tmp2 to file2: "}},
+		"one rename": {disk.Any, 8, saves(8), "test ! -e file7 || test -e file2",
+			[]string{"rename of tmp7 to file7 before rename of tmp2 to file2: "}},
 		// a kill leaves the same
 		"in order": {disk.Prefix, 64, saves(4), "test ! -e tmp2 || test -s tmp2", nil},
 		"data": {disk.Ordered, 20, saves(6), "for i in 0 1 2 3 4 5; do test ! -e file$i || test -s file$i || exit 1; done",
 			[]string{"rename of tmp0 to file0 before size of tmp0 (and 5 similar): "}},
 		"two renames": {disk.Any, 30, saves(5), "test ! -e file4 || test -e file1 || test -e file2", []string{"rename of tmp4 to file4 before rename of tmp1 to file1 and 1 more: "}},
-		"a kill":      {disk.Any, 20, saves(4), "test ! -e file1 || test -e file3", []string{"rename of tmp1 to file1, and nothing after it: "}},
+		"a kill": {disk.Any, 20, saves(4), "test ! -e file1 || test -e file3",
+			[]string{"rename of tmp1 to file1, and nothing after it: "}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			all, err := Judge(t.Context(), Options{Log: c.log, Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{c.model}, Images: c.images, Workers: 2, Timeout: 10 * time.Second, Temp: t.TempDir()})
+			all, err := Judge(t.Context(),
+				Options{Log: c.log, Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{c.model},
+					Images: c.images, Workers: 2, Timeout: 10 * time.Second, Temp: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -109,7 +114,9 @@ func TestMinimal(t *testing.T) {
 			rt.Fatal(err)
 		}
 		m := rapid.SampledFrom([]disk.Model{disk.Prefix, disk.Ordered, disk.Any}).Draw(rt, "model")
-		all, err := Judge(t.Context(), Options{Log: saves(files), Check: []string{"/bin/sh", "-c", script + ":"}, Models: []disk.Model{m}, Images: 12, Workers: 2, Timeout: 10 * time.Second, Temp: temp})
+		all, err := Judge(t.Context(),
+			Options{Log: saves(files), Check: []string{"/bin/sh", "-c", script + ":"}, Models: []disk.Model{m},
+				Images: 12, Workers: 2, Timeout: 10 * time.Second, Temp: temp})
 		if err != nil {
 			rt.Fatal(err)
 		}

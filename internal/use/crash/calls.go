@@ -111,8 +111,10 @@ func (j *judge) calls(ctx context.Context) (*Result, error) {
 	began := time.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &Result{Model: Calls, Operations: j.Attempts.Count, LeftOut: float64(j.Attempts.Left), Statuses: map[string]int{}, Advised: j.advisor != nil, Failures: &Failures{}, began: began}
-	c := &calls{column: &column{judge: j, Result: r, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}, ctx: ctx, work: make(chan *job)}
+	r := &Result{Model: Calls, Operations: j.Attempts.Count, LeftOut: float64(j.Attempts.Left),
+		Statuses: map[string]int{}, Advised: j.advisor != nil, Failures: &Failures{}, began: began}
+	c := &calls{column: &column{judge: j, Result: r, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}, ctx: ctx,
+		work: make(chan *job)}
 	var workers sync.WaitGroup
 	for range j.Workers {
 		workers.Go(func() {
@@ -349,7 +351,8 @@ func (c *calls) conclude() {
 		if v == nil { // it was interrupted
 			continue
 		}
-		f := &Failure{Operation: t.n + 1, Last: t.words(t.File), Name: t.Place, Status: v.status, Output: tail(cmp.Or(v.output, t.Said)), kept: t.kind()}
+		f := &Failure{Operation: t.n + 1, Last: t.words(t.File), Name: t.Place, Status: v.status,
+			Output: tail(cmp.Or(v.output, t.Said)), kept: t.kind()}
 		if v.read != nil {
 			t.look, f.Output = v.read, tail(t.Said)
 		}
@@ -371,7 +374,8 @@ func (c *calls) conclude() {
 				continue
 			}
 			then := ", then power is lost (" + l.model + ")"
-			after := &Failure{Operation: f.Operation, Last: f.Last + then, Lost: l.failure.Lost, Name: t.Place + " " + l.failure.Name, Status: v.status, Output: tail(v.output)}
+			after := &Failure{Operation: f.Operation, Last: f.Last + then, Lost: l.failure.Lost,
+				Name: t.Place + " " + l.failure.Name, Status: v.status, Output: tail(v.output)}
 			if v.undecided {
 				c.Undecidable = cmp.Or(c.Undecidable, after)
 				continue

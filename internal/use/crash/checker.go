@@ -62,7 +62,8 @@ func newChecker(args []string, dir, beside string, timeout time.Duration, atHome
 	}
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PWD=") })
 	image = filepath.Join(dir, "node")
-	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, image, newSlot(image), nil, filepath.Join(dir, "log"), nil, make(chan func())}
+	c := &looker{checker.Command{Program: program, Args: args, Dir: image, In: null, Out: out, Timeout: timeout}, image,
+		newSlot(image), nil, filepath.Join(dir, "log"), nil, make(chan func())}
 	if atHome {
 		if err := c.showAtHome(stage, beside); err != nil {
 			null.Close()
@@ -103,7 +104,8 @@ func within(name, dir string) bool { return name == dir || strings.HasPrefix(nam
 // goroutine: such a one is held until another was found.
 func (c *looker) serve() {
 	runtime.LockOSThread()
-	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread, nil); err != unix.ECHILD {
+	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread,
+		nil); err != unix.ECHILD {
 		found := make(chan struct{})
 		go func() {
 			defer close(found)

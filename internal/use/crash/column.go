@@ -150,7 +150,8 @@ func (l *left) failure(n int) *Failure {
 	if last := l.Last(); last >= 0 {
 		at = l.of.ops[last]
 	}
-	return &Failure{Lost: words(l.Words(n)), Name: disk.Lost(l.inLog(l.Lost[n])).String(), missing: l.inLog(l.Missing(n)), at: at, lost: short(lost), kept: short(kept)}
+	return &Failure{Lost: words(l.Words(n)), Name: disk.Lost(l.inLog(l.Lost[n])).String(),
+		missing: l.inLog(l.Missing(n)), at: at, lost: short(lost), kept: short(kept)}
 }
 
 // inLog are parts of the walk's operations, as parts of the log's.
@@ -177,7 +178,10 @@ func (l *left) leftOut() (float64, bool) {
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
 	began := time.Now()
-	c := &column{judge: j, Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected, Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}, began: began}, seen: map[sum]bool{}, advice: map[adviceKey]*Advice{}}
+	c := &column{judge: j,
+		Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected,
+			Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}, began: began}, seen: map[sum]bool{},
+		advice: map[adviceKey]*Advice{}}
 	err := c.all(ctx, l)
 	if p, ok := l.(*powerLosses); ok {
 		err = cmp.Or(err, c.blame(ctx, p.of))
@@ -240,7 +244,8 @@ type point struct {
 // form forms the images of a point.
 func (c *column) form(at int, images images) (*point, error) {
 	count := images.count()
-	p := &point{at: at, images: images, of: make([]sum, count), left: make([]sum, count), again: make([]bool, count), trees: make([]*tree, count), done: make(chan error, 1)}
+	p := &point{at: at, images: images, of: make([]sum, count), left: make([]sum, count), again: make([]bool, count),
+		trees: make([]*tree, count), done: make(chan error, 1)}
 	for n := range p.of {
 		t, err := images.form(n)
 		if err != nil {

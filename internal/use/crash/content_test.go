@@ -45,13 +45,15 @@ func TestContent(t *testing.T) {
 			}
 			was, before := c, c.all()
 			c, b = c.apply(&op), op.Apply(b)
-			if !bytes.Equal(c.all(), b) || c.hash() != newContent(b).hash() || c.zeros() != (len(bytes.Trim(b, "\x00")) == 0) {
+			if !bytes.Equal(c.all(), b) || c.hash() != newContent(b).hash() ||
+				c.zeros() != (len(bytes.Trim(b, "\x00")) == 0) {
 				t.Fatalf("%v: %d bytes, want %d", &op, c.len(), len(b))
 			}
 			if !bytes.Equal(was.all(), before) {
 				t.Fatalf("%v changes what was before", &op)
 			}
-			if n, exact := was.distance(c), edits(before, b); n != exact && (n < exact || was.count()+c.count() <= mostMoved) {
+			if n, exact := was.distance(c), edits(before, b); n != exact &&
+				(n < exact || was.count()+c.count() <= mostMoved) {
 				t.Fatalf("%v: %d edits, want %d", &op, n, exact)
 			}
 		}
@@ -73,9 +75,11 @@ func TestContent(t *testing.T) {
 func TestLarge(t *testing.T) {
 	var c *content
 	c = c.apply(&disk.Op{Kind: disk.Allocate, Size: 64 << 20})
-	c = c.apply(&disk.Op{Kind: disk.Write, Offset: 1 << 20, Length: 5, New: []byte("hello"), OldSize: 64 << 20, Size: 64 << 20})
+	c = c.apply(&disk.Op{Kind: disk.Write, Offset: 1 << 20, Length: 5, New: []byte("hello"), OldSize: 64 << 20,
+		Size: 64 << 20})
 	if n := testing.AllocsPerRun(10, func() {
-		c.apply(&disk.Op{Kind: disk.Write, Offset: 2 << 20, Length: 5, New: []byte("again"), OldSize: 64 << 20, Size: 64 << 20}).hash()
+		c.apply(&disk.Op{Kind: disk.Write, Offset: 2 << 20, Length: 5, New: []byte("again"), OldSize: 64 << 20,
+			Size: 64 << 20}).hash()
 	}); n > 50 {
 		t.Errorf("%v allocations", n)
 	}

@@ -205,7 +205,8 @@ type judge struct {
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends
 // it returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
-	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)), formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
+	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)),
+		formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
 	if j.Tell {
 		j.told = newOplog(j.Log)
 	}
@@ -214,9 +215,13 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 		return nil, err
 	}
 	j.shown = time.Now()
-	columns := []func(context.Context) (*Result, error){func(ctx context.Context) (*Result, error) { return j.column(ctx, kills{j}) }}
+	columns := []func(context.Context) (*Result, error){func(ctx context.Context) (*Result, error) {
+		return j.column(ctx, kills{j})
+	}}
 	for _, m := range o.Models {
-		columns = append(columns, func(ctx context.Context) (*Result, error) { return j.column(ctx, newPowerLosses(j, m)) })
+		columns = append(columns, func(ctx context.Context) (*Result, error) {
+			return j.column(ctx, newPowerLosses(j, m))
+		})
 	}
 	if o.Attempts != nil {
 		columns = append(columns, j.calls)

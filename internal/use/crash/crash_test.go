@@ -34,7 +34,8 @@ func replace(sync bool) (ops []*disk.Op) {
 	if sync {
 		add(disk.Op{Kind: disk.Fsync, Ino: 12, Path: "/node/t"})
 	}
-	add(disk.Op{Kind: disk.Rename, Ino: 12, Dir: 11, Name: "t", ToDir: 11, ToName: "f", Over: 13, Links: 1, Attr: regular, Path: "/node/t", ToPath: "/node/f"})
+	add(disk.Op{Kind: disk.Rename, Ino: 12, Dir: 11, Name: "t", ToDir: 11, ToName: "f", Over: 13, Links: 1,
+		Attr: regular, Path: "/node/t", ToPath: "/node/f"})
 	if sync {
 		add(disk.Op{Kind: disk.Fsync, Ino: 11, Path: "/node"})
 	}
@@ -59,18 +60,20 @@ func TestJudge(t *testing.T) {
 		fail    int
 		blame   string
 	}{
-		"in order":               {disk.Prefix, false, content, nil, 0, ""},
-		"ext4 replaces":          {disk.Ordered, false, content, nil, 0, ""},
-		"any":                    {disk.Any, false, content, nil, 6, "rename of t to f before data of t"},
-		"any, synced":            {disk.Any, true, content, nil, 0, ""},
-		"promised on the disk":   {disk.Prefix, false, promise, nil, 0, ""},
-		"promised to others":     {disk.Prefix, false, promise, []string{"said"}, 3, "write of 5 bytes at 0 to said before rename of t to f"},
+		"in order":             {disk.Prefix, false, content, nil, 0, ""},
+		"ext4 replaces":        {disk.Ordered, false, content, nil, 0, ""},
+		"any":                  {disk.Any, false, content, nil, 6, "rename of t to f before data of t"},
+		"any, synced":          {disk.Any, true, content, nil, 0, ""},
+		"promised on the disk": {disk.Prefix, false, promise, nil, 0, ""},
+		"promised to others": {disk.Prefix, false, promise, []string{"said"}, 3,
+			"write of 5 bytes at 0 to said before rename of t to f"},
 		"promised, and kept":     {disk.Any, true, promise, []string{"said"}, 0, ""},
 		"the checker takes part": {disk.Any, true, "rm f said; echo x > more", nil, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			all, err := Judge(t.Context(), Options{
-				Dir: dir, Log: replace(c.sync), Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{c.model}, Images: 100, Workers: 2, Timeout: 10 * time.Second,
+				Dir: dir, Log: replace(c.sync), Check: []string{"/bin/sh", "-c", c.check},
+				Models: []disk.Model{c.model}, Images: 100, Workers: 2, Timeout: 10 * time.Second,
 				Outside: c.outside, Temp: t.TempDir(),
 			})
 			if err != nil || len(all) != 2 {
@@ -84,7 +87,8 @@ func TestJudge(t *testing.T) {
 			if len(r.Groups) > 0 {
 				blame = r.Groups[0].String()
 			}
-			if r.Failed != c.fail || blame != c.blame || r.Passed+r.Failed != r.Distinct || r.AtLeast || r.LeftOut != 0 || r.Before {
+			if r.Failed != c.fail || blame != c.blame || r.Passed+r.Failed != r.Distinct || r.AtLeast ||
+				r.LeftOut != 0 || r.Before {
 				t.Errorf("%+v %q", *r, blame)
 			}
 			if c.fail > 0 && r.Shortest == nil {
@@ -97,17 +101,20 @@ func TestJudge(t *testing.T) {
 // TestKills: what a kill leaves is told from what only a power loss does.
 func TestKills(t *testing.T) {
 	all, err := Judge(t.Context(), Options{
-		Log: replace(true)[:3], Check: []string{"/bin/sh", "-c", "test ! -e t || test -s t || exit 3"}, Models: []disk.Model{disk.Prefix, disk.Any}, Images: 100, Workers: 2,
+		Log: replace(true)[:3], Check: []string{"/bin/sh", "-c", "test ! -e t || test -s t || exit 3"},
+		Models: []disk.Model{disk.Prefix, disk.Any}, Images: 100, Workers: 2,
 		Timeout: 10 * time.Second, Temp: t.TempDir(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kill, inOrder, arbitrary := all[0], all[1], all[2]
-	if kill.Failed != 1 || len(kill.Groups) != 1 || kill.Groups[0].String() != "creation of t, and nothing after it" || kill.Statuses["exit status 3"] != 1 {
+	if kill.Failed != 1 || len(kill.Groups) != 1 || kill.Groups[0].String() != "creation of t, and nothing after it" ||
+		kill.Statuses["exit status 3"] != 1 {
 		t.Errorf("%+v %v", *kill, kill.Groups)
 	}
-	if inOrder.Failed != 1 || inOrder.Killed != 1 || len(inOrder.Groups) > 0 || inOrder.Shortest != nil || inOrder.Checked > 0 {
+	if inOrder.Failed != 1 || inOrder.Killed != 1 || len(inOrder.Groups) > 0 || inOrder.Shortest != nil ||
+		inOrder.Checked > 0 {
 		t.Errorf("%+v", *inOrder)
 	}
 	if arbitrary.Failed != 1 || arbitrary.Killed != 1 || arbitrary.Distinct <= inOrder.Distinct {
@@ -116,8 +123,11 @@ func TestKills(t *testing.T) {
 }
 
 // judgeFirst judges the beginning of a log by one checker.
-func judgeFirst(t *testing.T, ctx context.Context, timeout time.Duration, progress func(*Result), check ...string) ([]*Result, error) {
-	return Judge(ctx, Options{Log: replace(false)[:2], Check: check, Models: []disk.Model{disk.Any}, Images: 10, Workers: 1, Timeout: timeout, Temp: t.TempDir(), Progress: progress})
+func judgeFirst(t *testing.T, ctx context.Context, timeout time.Duration, progress func(*Result),
+	check ...string) ([]*Result, error) {
+	return Judge(ctx,
+		Options{Log: replace(false)[:2], Check: check, Models: []disk.Model{disk.Any}, Images: 10, Workers: 1,
+			Timeout: timeout, Temp: t.TempDir(), Progress: progress})
 }
 
 // TestJudgeRefuses: a checker that rejects what is there without a loss says nothing of losses.
@@ -130,7 +140,8 @@ func TestJudgeRefuses(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "did not end") {
 		t.Error(r, err)
 	}
-	if _, err := judgeFirst(t, t.Context(), time.Second, nil, "no-such-checker"); err == nil || !strings.Contains(err.Error(), "no-such-checker") {
+	if _, err := judgeFirst(t, t.Context(), time.Second, nil, "no-such-checker"); err == nil ||
+		!strings.Contains(err.Error(), "no-such-checker") {
 		t.Error(err)
 	}
 }
@@ -169,7 +180,9 @@ func TestAtHome(t *testing.T) {
 		"nowhere":        {`echo $PWD; false`, "", "exit status 1: /node"},
 		"not in time":    {`test "$PWD" != /node || sleep 9`, "at /node it rejects what the command left", ""},
 	} {
-		all, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", c.check}, Workers: 2, Timeout: 2 * time.Second, Temp: t.TempDir(), Beside: beside})
+		all, err := Judge(t.Context(),
+			Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", c.check}, Workers: 2,
+				Timeout: 2 * time.Second, Temp: t.TempDir(), Beside: beside})
 		switch {
 		case c.wrong != "" && (err == nil || !strings.Contains(err.Error(), c.wrong)):
 			t.Errorf("%s: %v, want %q", name, err, c.wrong)
@@ -228,7 +241,9 @@ func TestCredentials(t *testing.T) {
 		t.Skip(noNamespaces)
 	}
 	check := fmt.Sprintf(`test "$(id -u)/$(id -g)" = %d/%d && grep -q '^CapEff:[[:space:]]*0*$' /proc/self/status && test "$PWD" = /node && stat -c %%u t | grep -qx %[1]d`, os.Getuid(), os.Getgid())
-	all, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", check}, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+	all, err := Judge(t.Context(),
+		Options{Log: replace(false)[:2], Check: []string{"/bin/sh", "-c", check}, Workers: 1, Timeout: 10 * time.Second,
+			Temp: t.TempDir()})
 	if err != nil || all[0].Failed > 0 || all[0].Elsewhere != "" {
 		t.Error(all, err)
 	}
@@ -241,8 +256,10 @@ func TestProgress(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	told := 0
-	_, err := Judge(t.Context(), Options{Log: replace(false)[:2], Check: []string{"sleep", "0.3"}, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir(), Apart: true,
-		Progress: func(*Result) { told++ }, Pause: time.Hour})
+	_, err := Judge(t.Context(),
+		Options{Log: replace(false)[:2], Check: []string{"sleep", "0.3"}, Workers: 1, Timeout: 10 * time.Second,
+			Temp: t.TempDir(), Apart: true,
+			Progress: func(*Result) { told++ }, Pause: time.Hour})
 	if err != nil || told > 0 {
 		t.Errorf("%v: told %d times within an hour", err, told)
 	}
@@ -263,14 +280,18 @@ func TestFlaky(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "f"), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		all, err := Judge(t.Context(), Options{Dir: dir, Log: replace(false)[:3], Check: []string{"/bin/sh", "-c", check + "; e=$?; cat *; exit $e"}, Models: []disk.Model{disk.Any}, Images: 9, Apart: c.apart, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
+		all, err := Judge(t.Context(),
+			Options{Dir: dir, Log: replace(false)[:3],
+				Check: []string{"/bin/sh", "-c", check + "; e=$?; cat *; exit $e"}, Models: []disk.Model{disk.Any},
+				Images: 9, Apart: c.apart, Workers: 1, Timeout: 10 * time.Second, Temp: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		flaky := 0
 		for _, r := range all {
 			flaky += r.Flaky
-			if r.Failed > 0 || r.Undecided != r.Flaky || len(r.Groups) > 0 || r.Flaky > 0 && !strings.Contains(r.Undecidable.Status, "accepts them in the next") {
+			if r.Failed > 0 || r.Undecided != r.Flaky || len(r.Groups) > 0 || r.Flaky > 0 &&
+				!strings.Contains(r.Undecidable.Status, "accepts them in the next") {
 				t.Errorf("%+v", r)
 			}
 		}
@@ -284,7 +305,8 @@ func TestFlaky(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	all, err := judgeFirst(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c", "sleep 0.3; test ! -e t || test -s t")
+	all, err := judgeFirst(t, ctx, 10*time.Second, func(*Result) { cancel() }, "/bin/sh", "-c",
+		"sleep 0.3; test ! -e t || test -s t")
 	if !errors.Is(err, context.Canceled) || len(all) != 1 {
 		t.Fatal(all, err)
 	}
@@ -326,7 +348,8 @@ func TestOwners(t *testing.T) {
 	for _, uid := range []uint32{uint32(os.Geteuid()), 12345} {
 		root, top := draftDirectory(), draftDirectory()
 		root.names[home[1:]] = top
-		top.names["of"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600, UID: uid, GID: uid}, data: newContent([]byte("text"))}}
+		top.names["of"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600, UID: uid, GID: uid},
+			data: newContent([]byte("text"))}}
 		tree := newTree(root)
 		sums[tree.sum()] = true
 		out := filepath.Join(t.TempDir(), "image")
@@ -350,7 +373,8 @@ func TestOwners(t *testing.T) {
 func TestTree(t *testing.T) {
 	root, top := draftDirectory(), draftDirectory()
 	root.names[home[1:]] = top
-	top.names["there"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600}, data: newContent([]byte("there"))}}
+	top.names["there"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o600},
+		data: newContent([]byte("there"))}}
 	tree := newTree(root)
 	dir := disk.Attr{Mode: unix.S_IFDIR | 0o755}
 	regular := disk.Attr{Mode: unix.S_IFREG | 0o750}
@@ -361,10 +385,13 @@ func TestTree(t *testing.T) {
 		{Kind: disk.Truncate, Ino: 3, OldSize: 5, Size: 4},
 		{Kind: disk.Zero, Ino: 3, Offset: 2, Length: 1, OldSize: 4, Size: 4},
 		{Kind: disk.Link, Ino: 3, Dir: 2, Name: "b", Path: "/node/d/b"},
-		{Kind: disk.Create, Ino: 4, Dir: 1, Name: "l", Attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, Target: "d/a", Path: "/node/l"},
+		{Kind: disk.Create, Ino: 4, Dir: 1, Name: "l", Attr: disk.Attr{Mode: unix.S_IFLNK | 0o777}, Target: "d/a",
+			Path: "/node/l"},
 		{Kind: disk.Link, Ino: 7, Dir: 2, Name: "c", Path: "/node/d/c", ToPath: "/node/there"},
-		{Kind: disk.Rename, Ino: 2, Dir: 1, Name: "d", ToDir: 1, ToName: "e", Attr: dir, Path: "/node/d", ToPath: "/node/e"},
-		{Kind: disk.Rename, Flags: disk.Exchange, Ino: 2, Over: 4, Dir: 1, Name: "e", ToDir: 1, ToName: "l", Attr: dir, Path: "/node/e", ToPath: "/node/l"},
+		{Kind: disk.Rename, Ino: 2, Dir: 1, Name: "d", ToDir: 1, ToName: "e", Attr: dir, Path: "/node/d",
+			ToPath: "/node/e"},
+		{Kind: disk.Rename, Flags: disk.Exchange, Ino: 2, Over: 4, Dir: 1, Name: "e", ToDir: 1, ToName: "l", Attr: dir,
+			Path: "/node/e", ToPath: "/node/l"},
 		{Kind: disk.Unlink, Ino: 3, Dir: 2, Name: "a", Path: "/node/l/a"},
 		{Kind: disk.SetXattr, Ino: 3, Xattr: "user.kept", New: []byte("1"), Absent: true},
 		{Kind: disk.SetXattr, Ino: 3, Xattr: "user.gone", New: []byte("1"), Absent: true},
@@ -378,7 +405,9 @@ func TestTree(t *testing.T) {
 	before := tree.sum()
 	image, err := tree.with(&disk.Image{
 		Names: []disk.Name{{Dir: 2, Name: "a", Ino: 3}},
-		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}}, Attr: &disk.Attr{Mode: unix.S_IFREG | 0o640}, Xattrs: []disk.Xattr{{Name: "user.back", Value: []byte("22")}}}},
+		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}},
+			Attr:   &disk.Attr{Mode: unix.S_IFREG | 0o640},
+			Xattrs: []disk.Xattr{{Name: "user.back", Value: []byte("22")}}}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -400,7 +429,9 @@ func TestTree(t *testing.T) {
 	with := image.sum()
 	without, err := tree.with(&disk.Image{
 		Names: []disk.Name{{Dir: 2, Name: "a", Ino: 3}},
-		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}}, Attr: &disk.Attr{Mode: unix.S_IFREG | 0o640}, Xattrs: []disk.Xattr{{Name: "user.back", Value: []byte("22")}, {Name: "user.kept", Gone: true}}}},
+		Files: []disk.File{{Ino: 3, Size: 6, Data: []disk.Extent{{Offset: 5, Bytes: []byte("z")}},
+			Attr:   &disk.Attr{Mode: unix.S_IFREG | 0o640},
+			Xattrs: []disk.Xattr{{Name: "user.back", Value: []byte("22")}, {Name: "user.kept", Gone: true}}}},
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -409,7 +440,8 @@ func TestTree(t *testing.T) {
 		t.Error("the sum is the same without an extended attribute")
 	}
 	a, b := again.find("/node/l/a"), again.find("/node/l/b")
-	if a == nil || a != b || string(a.data.all()) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 || again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {
+	if a == nil || a != b || string(a.data.all()) != "\x00\x00\x00b\x00z" || a.attr.Mode != unix.S_IFREG|0o640 ||
+		again.find("/node/e").target != "d/a" || again.find("/node/l/c") != again.find("/node/there") {
 		t.Errorf("%+v %+v", a, b)
 	}
 	if tree.sum() != before || tree.find("/node/l/a") != nil {

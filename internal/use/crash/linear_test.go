@@ -22,11 +22,13 @@ func namesLog(files int, sync string) (log []*disk.Op) {
 	for i := range files {
 		ino, tmp, name, text := uint64(10+i), fmt.Sprint("tmp", i), fmt.Sprint("file", i), fmt.Append(nil, i)
 		add(disk.Op{Kind: disk.Create, Ino: ino, Dir: dir, Name: tmp, Links: 1, Attr: regular, Path: home + "/" + tmp})
-		add(disk.Op{Kind: disk.Write, Ino: ino, Length: int64(len(text)), New: text, Size: int64(len(text)), Path: home + "/" + tmp})
+		add(disk.Op{Kind: disk.Write, Ino: ino, Length: int64(len(text)), New: text, Size: int64(len(text)),
+			Path: home + "/" + tmp})
 		if sync == "each" {
 			add(disk.Op{Kind: disk.Fsync, Ino: ino, Path: home + "/" + tmp})
 		}
-		add(disk.Op{Kind: disk.Rename, Ino: ino, Dir: dir, Name: tmp, ToDir: dir, ToName: name, Links: 1, Attr: regular, Path: home + "/" + tmp, ToPath: home + "/" + name})
+		add(disk.Op{Kind: disk.Rename, Ino: ino, Dir: dir, Name: tmp, ToDir: dir, ToName: name, Links: 1, Attr: regular,
+			Path: home + "/" + tmp, ToPath: home + "/" + name})
 		if sync == "each" || sync == "end" && i == files-1 {
 			add(disk.Op{Kind: disk.Fsync, Ino: dir, Path: home})
 		}
@@ -39,10 +41,12 @@ func namesLog(files int, sync string) (log []*disk.Op) {
 func writesLog(pages int, sync string) (log []*disk.Op) {
 	add := func(op disk.Op) { log = append(log, &op) }
 	const page = 4096
-	add(disk.Op{Kind: disk.Create, Ino: 10, Dir: 1, Name: "big", Links: 1, Attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, Path: home + "/big"})
+	add(disk.Op{Kind: disk.Create, Ino: 10, Dir: 1, Name: "big", Links: 1, Attr: disk.Attr{Mode: unix.S_IFREG | 0o644},
+		Path: home + "/big"})
 	for i := range pages {
 		at := int64(i) * page
-		add(disk.Op{Kind: disk.Write, Ino: 10, Offset: at, Length: page, New: bytes.Repeat([]byte{byte('a' + i%26)}, page), OldSize: at, Size: at + page, Path: home + "/big"})
+		add(disk.Op{Kind: disk.Write, Ino: 10, Offset: at, Length: page,
+			New: bytes.Repeat([]byte{byte('a' + i%26)}, page), OldSize: at, Size: at + page, Path: home + "/big"})
 		if sync == "each" && i%16 == 15 {
 			add(disk.Op{Kind: disk.Fsync, Ino: 10, Path: home + "/big"})
 		}
@@ -63,7 +67,8 @@ func costOf(t testing.TB, log []*disk.Op, m disk.Model, most int) (c cost, image
 	var began, ended unix.Rusage
 	runtime.ReadMemStats(&before)
 	unix.Getrusage(unix.RUSAGE_SELF, &began)
-	results, err := Judge(t.Context(), Options{Log: log, Models: []disk.Model{m}, Images: most, Seed: 1, Workers: 1, Temp: t.TempDir()})
+	results, err := Judge(t.Context(),
+		Options{Log: log, Models: []disk.Model{m}, Images: most, Seed: 1, Workers: 1, Temp: t.TempDir()})
 	unix.Getrusage(unix.RUSAGE_SELF, &ended)
 	runtime.ReadMemStats(&after)
 	if err != nil {
@@ -73,7 +78,8 @@ func costOf(t testing.TB, log []*disk.Op, m disk.Model, most int) (c cost, image
 		images += r.Images
 	}
 	used := func(u *unix.Rusage) float64 { return float64(u.Utime.Nano()) / 1e9 }
-	return cost{used(&ended) - used(&began), float64(after.Mallocs - before.Mallocs), float64(after.TotalAlloc - before.TotalAlloc)}, images
+	return cost{used(&ended) - used(&began), float64(after.Mallocs - before.Mallocs),
+		float64(after.TotalAlloc - before.TotalAlloc)}, images
 }
 
 // logs are those whose images are to cost as much for each operation, however many there are.
@@ -97,7 +103,8 @@ func TestLinear(t *testing.T) {
 					a, few := costOf(t, log(small), m, 4)
 					b, many := costOf(t, log(large), m, 4)
 					images := float64(many) / float64(few)
-					time, allocations, bytes = b.seconds/a.seconds/images, b.allocations/a.allocations/images, b.bytes/a.bytes/images
+					time, allocations, bytes = b.seconds/a.seconds/images, b.allocations/a.allocations/images,
+						b.bytes/a.bytes/images
 					t.Logf("%d and %d images: each takes %.2f times the time, %.2f times the allocations, %.2f times the bytes", few, many, time, allocations, bytes)
 					if time < 3 {
 						break

@@ -77,7 +77,9 @@ func (s *sight) look(p place) string {
 	text := string(sum[:]) + string(modified[:])
 	var links []string // also from elsewhere
 	for _, names := range s.linked() {
-		if slices.ContainsFunc(names, func(name string) bool { return name == "/"+p.name || strings.HasPrefix(name, "/"+p.name+"/") }) {
+		if slices.ContainsFunc(names, func(name string) bool {
+			return name == "/"+p.name || strings.HasPrefix(name, "/"+p.name+"/")
+		}) {
 			links = append(links, fmt.Sprintf("%q", names))
 		}
 	}

@@ -24,10 +24,15 @@ import (
 
 // looking are commands of a checker, each of which looks at files in another way.
 var looking = []string{
-	"cat a", "cat b", "cat d/x d/y", "test -e b", "test ! -e d/x || cat d/y", "test -s d/x && cat a", "ls", "ls d", "ls d/..", "readlink l", "cat l", "cat d/m", "cat d/../b", "cat $PWD/d/x",
-	"stat -c '%s %h %a' a", "stat -c '%h' d/x", "stat -c '%s %h' d", "stat -Lc '%s %a' l", "cd d; cat x; cd ..", "find . | sort", "mv a c; cat c", "mv d e; cat e/x; ls e", "rm -f b; ls", "rm -rf d; ls",
-	"mkdir e; echo 1 >e/f; cat e/f", "mkdir d; ls d", "ln a h; cat h; stat -c %h h", "echo x >>a; cat a", ": >b; cat b", "cp -r d e; cat e/y", "ln -s b s; cat s", "cat /proc/self/cwd/a", "exec 3<d/x; cat <&3",
-	"exec 3<a; cat /dev/fd/3", "chmod 700 d; stat -c %a d", "truncate -s 3 a; cat a", "mv -n a b; ls", "(cat d/x & wait)", "sh d/x", "head -c 3 a", "test b -ef a", "test -x d", "cd d && cat ../l", "set -- d/*; echo $#", "sh -c 'kill -9 $$'",
+	"cat a", "cat b", "cat d/x d/y", "test -e b", "test ! -e d/x || cat d/y", "test -s d/x && cat a", "ls", "ls d",
+	"ls d/..", "readlink l", "cat l", "cat d/m", "cat d/../b", "cat $PWD/d/x",
+	"stat -c '%s %h %a' a", "stat -c '%h' d/x", "stat -c '%s %h' d", "stat -Lc '%s %a' l", "cd d; cat x; cd ..",
+	"find . | sort", "mv a c; cat c", "mv d e; cat e/x; ls e", "rm -f b; ls", "rm -rf d; ls",
+	"mkdir e; echo 1 >e/f; cat e/f", "mkdir d; ls d", "ln a h; cat h; stat -c %h h", "echo x >>a; cat a", ": >b; cat b",
+	"cp -r d e; cat e/y", "ln -s b s; cat s", "cat /proc/self/cwd/a", "exec 3<d/x; cat <&3",
+	"exec 3<a; cat /dev/fd/3", "chmod 700 d; stat -c %a d", "truncate -s 3 a; cat a", "mv -n a b; ls",
+	"(cat d/x & wait)", "sh d/x", "head -c 3 a", "test b -ef a", "test -x d", "cd d && cat ../l", "set -- d/*; echo $#",
+	"sh -c 'kill -9 $$'",
 	`python3 -IS -c 'import os; print(os.listxattr("a"))'`, `python3 -IS -c 'import os; print(os.getxattr("d/x", "user.x"))'`,
 	"mv l c; cat c", "mv l c; cat c/x", "mv d e; cat e/x", "ln l h; cat h",
 	"stat -c %Y a", "mv a c; stat -c %Y c", "mv d e; stat -c %Y e/x", "test a -nt d/x", "python3 -IS -c 'import os; print(os.fstat(os.open(\"d/x\", 0)).st_mtime)'",
@@ -55,7 +60,9 @@ func drawTree(t *rapid.T, like *tree) *tree {
 		case 0, 1:
 			return
 		case 2:
-			f.attr.Mode, f.target = unix.S_IFLNK|0o777, rapid.SampledFrom([]string{"a", "../a", "d", "b/../a", ".", "none", "l", "/node/a", "/node/d", "/../node/d/../b"}).Draw(t, "target")
+			f.attr.Mode, f.target = unix.S_IFLNK|0o777,
+				rapid.SampledFrom([]string{"a", "../a", "d", "b/../a", ".", "none", "l", "/node/a", "/node/d",
+					"/../node/d/../b"}).Draw(t, "target")
 		case 3:
 			if len(files) > 0 {
 				dir.names[name] = rapid.SampledFrom(files).Draw(t, "link")
@@ -65,7 +72,8 @@ func drawTree(t *rapid.T, like *tree) *tree {
 		default:
 			f.attr.Mode = unix.S_IFREG | rapid.SampledFrom([]uint32{0o644, 0o755}).Draw(t, "mode")
 			f.attr.Modify = rapid.SampledFrom([]int64{1e18, 1e18, 1e18, 1e18 + 1e9}).Draw(t, "time")
-			f.data = newContent([]byte(rapid.SampledFrom([]string{"", "1\n", "22\n", "echo 3\n", "#!/bin/sh\necho 4\n", "#!d/x\n"}).Draw(t, "content")))
+			f.data = newContent([]byte(rapid.SampledFrom([]string{"", "1\n", "22\n", "echo 3\n", "#!/bin/sh\necho 4\n",
+				"#!d/x\n"}).Draw(t, "content")))
 			if rapid.IntRange(0, 3).Draw(t, "attribute") == 0 {
 				f.setXattr("user.x", []byte(rapid.SampledFrom([]string{"", "1"}).Draw(t, "value")), false)
 			}
@@ -99,7 +107,8 @@ func TestMerged(t *testing.T) {
 			rt.Fatal(err)
 		}
 		// Some checkers read all of /proc, which takes long on a loaded machine.
-		c, err := newChecker([]string{"/bin/sh", "-c", script + "\nexit 0"}, filepath.Join(temp, "checker"), "", 2*time.Minute, rapid.Bool().Draw(rt, "at home"))
+		c, err := newChecker([]string{"/bin/sh", "-c", script + "\nexit 0"}, filepath.Join(temp, "checker"), "",
+			2*time.Minute, rapid.Bool().Draw(rt, "at home"))
 		if err != nil {
 			rt.Fatal(err)
 		}
@@ -151,7 +160,8 @@ func TestTimesMatter(t *testing.T) {
 	image := func(modify int64) *tree {
 		root, top, d := draftDirectory(), draftDirectory(), draftDirectory()
 		root.names[home[1:]], top.names["d"] = top, d
-		d.names["x"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644, Modify: modify}, data: newContent([]byte("x"))}}
+		d.names["x"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644, Modify: modify},
+			data: newContent([]byte("x"))}}
 		return newTree(root)
 	}
 	for script, merged := range map[string]int{
@@ -161,7 +171,8 @@ func TestTimesMatter(t *testing.T) {
 		"exec 3<d/x; stat -Lc %Y /proc/self/fd/3": 0,
 		"touch -d @7 d/z; test d/x -nt d/z":       0,
 	} {
-		c, err := newChecker([]string{"/bin/sh", "-c", script}, filepath.Join(t.TempDir(), "checker"), "", 10*time.Second, false)
+		c, err := newChecker([]string{"/bin/sh", "-c", script}, filepath.Join(t.TempDir(), "checker"), "",
+			10*time.Second, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,7 +269,8 @@ func TestWatched(t *testing.T) {
 		"ln -s a b":                     "all",
 		"mv d e":                        "tree d tree e",
 	} {
-		c, err := newChecker([]string{"/bin/sh", "-c", script + "\n:"}, filepath.Join(t.TempDir(), "checker"), "", 10*time.Second, true)
+		c, err := newChecker([]string{"/bin/sh", "-c", script + "\n:"}, filepath.Join(t.TempDir(), "checker"), "",
+			10*time.Second, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -269,7 +281,8 @@ func TestWatched(t *testing.T) {
 		c.close()
 		var got []string
 		for _, p := range w.places {
-			got = append(got, []string{"name", "stat", "data", "list", "tree"}[p.kind]+" "+(p.name + ".")[:max(len(p.name), 1)])
+			got = append(got,
+				[]string{"name", "stat", "data", "list", "tree"}[p.kind]+" "+(p.name + ".")[:max(len(p.name), 1)])
 		}
 		if w.all != "" {
 			got = []string{"all"}

@@ -46,7 +46,8 @@ type oplog struct {
 func newOplog(ops []*disk.Op) *oplog {
 	l := &oplog{}
 	for n, op := range ops {
-		e := entry{N: n + 1, Op: op.Kind.String(), Text: short(op.String()), Path: short(op.Path), To: short(op.ToPath), Call: op.Call}
+		e := entry{N: n + 1, Op: op.Kind.String(), Text: short(op.String()), Path: short(op.Path), To: short(op.ToPath),
+			Call: op.Call}
 		switch op.Kind {
 		case disk.Write, disk.Zero, disk.Shift:
 			e.Offset, e.Length, e.Size = op.Offset, op.Length, op.Size

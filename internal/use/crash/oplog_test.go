@@ -35,16 +35,19 @@ func TestTold(t *testing.T) {
 	}{
 		{"promised too soon", `test -z "$ARIADNE_PROMISES" || { test "$ARIADNE_PROMISES" = new && grep -qx new f; }`, say(2, "promise new"), false,
 			"kill 4 1 promise new, and nothing after it; prefix 7 3 promise new, and nothing after it"},
-		{"promised when it was done", `test -z "$ARIADNE_PROMISES" || grep -qx new f`, say(3, "promise new"), false, "kill 4 0; prefix 8 3 promise new before rename of t to f"},
+		{"promised when it was done", `test -z "$ARIADNE_PROMISES" || grep -qx new f`, say(3, "promise new"), false,
+			"kill 4 0; prefix 8 3 promise new before rename of t to f"},
 		{"begun, not ended", `test "$ARIADNE_BEGUN $ARIADNE_ENDED" != "1 0" || test ! -s t`, append(say(1, "begin"), &disk.Op{Kind: disk.Mark, Target: "end"}), false,
 			"kill 5 1 write of 4 bytes at 0 to t, and nothing after it; prefix 10 1"},
-		{"here alone", `test ! -s t`, say(2, "crash now"), false, "kill 1 1 crash now, and nothing after it; prefix 3 1"},
+		{"here alone", `test ! -s t`, say(2, "crash now"), false,
+			"kill 1 1 crash now, and nothing after it; prefix 3 1"},
 		{"in a log", `test $(wc -l <"$ARIADNE_LOG") != 3 || ! grep -q '"n":3,"op":"rename",.*"lost":"all"' "$ARIADNE_LOG"`, log, true, "kill 3 0; prefix 4 0"},
 		{"here, in a log", `! grep -q '"n":2,"op":"write","text":"write of 4 bytes at 0 to t","path":"t","length":4,"size":4,"lost":"' "$ARIADNE_LOG"`, say(2, "crash now"), true, "kill 1 0; prefix 3 2 crash now before data of t"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all, err := Judge(t.Context(), Options{
-				Dir: dir, Log: c.log, Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{disk.Prefix}, Images: 100, Workers: 2, Timeout: 10 * time.Second, Tell: c.tell, Temp: t.TempDir(),
+				Dir: dir, Log: c.log, Check: []string{"/bin/sh", "-c", c.check}, Models: []disk.Model{disk.Prefix},
+				Images: 100, Workers: 2, Timeout: 10 * time.Second, Tell: c.tell, Temp: t.TempDir(),
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -82,7 +85,9 @@ func TestPutLog(t *testing.T) {
 		}
 		return l
 	}
-	tampering := []string{"", "", `printf x >> "$f"`, `printf y | dd of="$f" conv=notrunc 2>/dev/null`, `: > "$f"`, `rm "$f"`, `rm "$f"; mkdir "$f"`, `mv "$f" "$f.old"; cp "$f.old" "$f"; printf z >> "$f"`, `ln "$f" "$f.too"; printf z >> "$f.too"`}
+	tampering := []string{"", "", `printf x >> "$f"`, `printf y | dd of="$f" conv=notrunc 2>/dev/null`, `: > "$f"`,
+		`rm "$f"`, `rm "$f"; mkdir "$f"`, `mv "$f" "$f.old"; cp "$f.old" "$f"; printf z >> "$f"`,
+		`ln "$f" "$f.too"; printf z >> "$f.too"`}
 	top := inMemory(t)
 	name, dir := filepath.Join(top, "log"), filepath.Join(top, "node")
 	if err := os.Mkdir(dir, 0o700); err != nil {

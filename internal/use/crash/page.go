@@ -65,7 +65,8 @@ func (r *Result) Rest() []Group { return r.Groups[len(r.First()):] }
 func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 	lines := make([]line, len(log))
 	for k, op := range log {
-		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(), Changes: op.Changes()}
+		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(),
+			Changes: op.Changes()}
 		for _, r := range results {
 			if n := r.marks[k]; n > 0 {
 				lines[k].Marks = append(lines[k].Marks, mark{r.Model, n})
@@ -94,7 +95,8 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 // storyOf lists which operations an image has and which it has lost, from the last sync before the
 // first lost operation on.
 func storyOf(r *Result, f *Failure, lines []line) *story {
-	s := &story{Model: r.Model, Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls, Failure: f}
+	s := &story{Model: r.Model, Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls,
+		Failure: f}
 	if len(f.missing) == 0 {
 		return s
 	}

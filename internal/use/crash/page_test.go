@@ -33,7 +33,9 @@ func TestPage(t *testing.T) {
 	text := page.String()
 	for _, want := range []string{
 		"<h1>a &lt;title&gt;</h1>", `<li class="barrier"><span class="n">3</span><span class="what">fsync of &lt;t&gt;</span>`, "<span>kill 1</span>",
-		"creation of &lt;t&gt;, and nothing after it: 1 image fails", "The programs are killed", "<h2>kill: the first that fails</h2>", "<h2>any: the failing image that lacks least</h2>", "&lt;bad&gt; red·</pre>", `name="viewport"`,
+		"creation of &lt;t&gt;, and nothing after it: 1 image fails", "The programs are killed",
+		"<h2>kill: the first that fails</h2>", "<h2>any: the failing image that lacks least</h2>",
+		"&lt;bad&gt; red·</pre>", `name="viewport"`,
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -58,8 +60,11 @@ func TestStory(t *testing.T) {
 	for i := range lines {
 		lines[i] = line{Number: i + 1, Barrier: i == 1}
 	}
-	s := storyOf(&Result{Model: "any"}, &Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"}, missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}, lines)
-	if s.Earlier != 2 || len(s.Lines) != 3 || s.Lines[0].Lost || !s.Lines[1].Lost || s.Lines[1].Part != "1 of 2 parts" || !s.Lines[2].Lost || s.Lines[2].Part != "" || !s.Lines[2].End {
+	s := storyOf(&Result{Model: "any"},
+		&Failure{Operation: 5, Lost: []string{"1 of 2 parts of write", "rename"},
+			missing: []disk.Part{{Op: 3, Part: 1}, {Op: 4}}}, lines)
+	if s.Earlier != 2 || len(s.Lines) != 3 || s.Lines[0].Lost || !s.Lines[1].Lost ||
+		s.Lines[1].Part != "1 of 2 parts" || !s.Lines[2].Lost || s.Lines[2].Part != "" || !s.Lines[2].End {
 		t.Errorf("%+v", s)
 	}
 	if lines[4].Lost {

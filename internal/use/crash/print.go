@@ -28,7 +28,8 @@ func Print(w io.Writer, r *Result, style report.Style) {
 		if r.Advised {
 			verdicts = fmt.Sprintf("%d far from before and after", r.Far)
 		}
-		p("%s: %s, %s, %s, %d distinct: %s", r.Model, some(r.Operations, "operation"), some(r.Points, "point"), some(r.Images, "image"), r.Distinct, verdicts)
+		p("%s: %s, %s, %s, %d distinct: %s", r.Model, some(r.Operations, "operation"), some(r.Points, "point"),
+			some(r.Images, "image"), r.Distinct, verdicts)
 	}
 	if r.Judged < r.Operations {
 		p("  interrupted after %d of %d %s", r.Judged, r.Operations, r.Unit())
@@ -163,7 +164,8 @@ func (a Advice) words() string {
 	if a.From != "" {
 		one, from = "execution", a.From
 	}
-	return fmt.Sprintf("%s, %s from %s, in %s: %s", a.Found, some(a.Distance, "byte"), from, some(a.Images, one), a.Blame)
+	return fmt.Sprintf("%s, %s from %s, in %s: %s", a.Found, some(a.Distance, "byte"), from, some(a.Images, one),
+		a.Blame)
 }
 
 // String says what there is to be looked at, and where.
@@ -223,7 +225,8 @@ func (r *Result) describe(p func(format string, args ...any), f *Failure, most i
 // Progress says how far it is, and about how long the rest takes: as long for each operation as
 // before.
 func (r *Result) Progress() string {
-	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(), r.Distinct, r.Failed)
+	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(),
+		r.Distinct, r.Failed)
 	if took := time.Since(r.began); r.Judged > 0 && r.Judged < r.Operations && took > time.Second {
 		rest := time.Duration(float64(took) / float64(r.Judged) * float64(r.Operations-r.Judged))
 		text += fmt.Sprintf(", about %v left", rest.Round(time.Second))

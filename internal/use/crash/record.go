@@ -20,7 +20,8 @@ import (
 // Record runs the one node of a spec, and returns what it did to its files, and its steps. Files of
 // the run go to the directory out. command: the spec was made of a command line. r is not nil when
 // nothing can be said of the files, and the report says why.
-func Record(ctx context.Context, s *spec.Spec, o system.Options, out string, command bool) (ops []*disk.Op, steps []ariadne.Step, r *record.Report, err error) {
+func Record(ctx context.Context, s *spec.Spec, o system.Options, out string, command bool) (ops []*disk.Op,
+	steps []ariadne.Step, r *record.Report, err error) {
 	var log *disk.Log
 	opts := run.Options{Out: out, System: o, OnStep: func(s ariadne.Step) { steps = append(steps, s) }}
 	opts.System.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}

@@ -209,7 +209,8 @@ func (p *slot) kept(name string, was *placed) (kept, read bool) {
 		now.read = was.sum.read
 	}
 	if was.of.directory() { // what is in it is looked at besides
-		return now.ino == was.sum.ino && now.mode == was.sum.mode && now.uid == was.sum.uid && now.gid == was.sum.gid, true
+		return now.ino == was.sum.ino && now.mode == was.sum.mode && now.uid == was.sum.uid && now.gid == was.sum.gid,
+			true
 	}
 	if now != was.sum || len(was.of.links) > 1 {
 		return false, false

@@ -92,7 +92,8 @@ func drawnImages(r *rand.Rand) (all []*tree) {
 	}
 	file := func(n int) *draft {
 		b := bytes.Repeat([]byte{byte('a' + r.IntN(26))}, n)
-		return &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | []uint32{0o644, 0o600, 0o444}[r.IntN(3)], Modify: int64(r.IntN(1000)) * 1e9}, data: newContent(b)}}
+		return &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | []uint32{0o644, 0o600, 0o444}[r.IntN(3)],
+			Modify: int64(r.IntN(1000)) * 1e9}, data: newContent(b)}}
 	}
 	for i := range 12 {
 		d := dirs[r.IntN(len(dirs))]
@@ -212,7 +213,8 @@ func TestNothingLeaks(t *testing.T) {
 				}
 			}
 			if !slices.Equal(got, want) {
-				t.Fatalf("seed %d, round %d: there is\n%s\nwant\n%s", seed, round, strings.Join(got, "\n"), strings.Join(want, "\n"))
+				t.Fatalf("seed %d, round %d: there is\n%s\nwant\n%s", seed, round, strings.Join(got, "\n"),
+					strings.Join(want, "\n"))
 			}
 			os.RemoveAll(alone)
 			before = now
@@ -238,7 +240,8 @@ func TestNothingLeaks(t *testing.T) {
 func TestEachTampering(t *testing.T) {
 	root, node, sub := draftDirectory(), draftDirectory(), draftDirectory()
 	root.names[home[1:]], node.names["sub"] = node, sub
-	regular := file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644, Modify: 5e9}, data: newContent(bytes.Repeat([]byte{'a'}, 5000))}
+	regular := file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644, Modify: 5e9},
+		data: newContent(bytes.Repeat([]byte{'a'}, 5000))}
 	node.names["file"], sub.names["file"] = &draft{file: regular}, &draft{file: regular}
 	image := newTree(root)
 	alone := t.TempDir()
@@ -263,7 +266,8 @@ func TestEachTampering(t *testing.T) {
 					t.Skip("nobody tells of files here")
 				}
 				if got := shown(t, dir); !slices.Equal(got, want) {
-					t.Errorf("%s, %s, round %d: there is\n%s\nwant\n%s", command, name, round, strings.Join(got, "\n"), strings.Join(want, "\n"))
+					t.Errorf("%s, %s, round %d: there is\n%s\nwant\n%s", command, name, round, strings.Join(got, "\n"),
+						strings.Join(want, "\n"))
 				}
 				cmd := exec.Command("/bin/sh", "-c", tampering[command])
 				cmd.Dir, cmd.Env = dir, append(os.Environ(), "f="+name)
@@ -317,7 +321,8 @@ func TestSlotCost(t *testing.T) {
 	root, node := draftDirectory(), draftDirectory()
 	root.names[home[1:]] = node
 	const size = 8 << 20
-	node.names["large"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent(bytes.Repeat([]byte{'a'}, size))}}
+	node.names["large"] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644},
+		data: newContent(bytes.Repeat([]byte{'a'}, size))}}
 	images := []*tree{newTree(root)}
 	e := images[0].edit()
 	id := images[0].find(home + "/large").id
@@ -353,7 +358,8 @@ func TestSlotLooks(t *testing.T) {
 		root.names[home[1:]], node.names["sub"] = node, sub
 		for i := range files {
 			d := []*draft{node, sub}[i%2]
-			d.names[fmt.Sprint("f", i)] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644}, data: newContent(fmt.Append(nil, i))}}
+			d.names[fmt.Sprint("f", i)] = &draft{file: file{attr: disk.Attr{Mode: unix.S_IFREG | 0o644},
+				data: newContent(fmt.Append(nil, i))}}
 		}
 		images := []*tree{newTree(root)}
 		e := images[0].edit()

@@ -24,7 +24,8 @@ rm -rf -- "$1"`
 func TempDir() (dir string, remove func(), err error) {
 	where := ""
 	var st unix.Statfs_t
-	if unix.Statfs("/dev/shm", &st) == nil && st.Flags&unix.ST_NOEXEC == 0 && int64(st.Bavail)*st.Bsize > 1<<30 && unix.Access("/dev/shm", unix.W_OK) == nil {
+	if unix.Statfs("/dev/shm", &st) == nil && st.Flags&unix.ST_NOEXEC == 0 && int64(st.Bavail)*st.Bsize > 1<<30 &&
+		unix.Access("/dev/shm", unix.W_OK) == nil {
 		where = "/dev/shm"
 	}
 	if dir, err = os.MkdirTemp(where, "ariadne-crash-"); err != nil {

@@ -155,7 +155,8 @@ func load(dir string) (*tree, error) {
 		if f := links[st.Ino]; f != nil && st.Nlink > 1 && !f.directory() {
 			return f, nil
 		}
-		f := &draft{file: file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev, Access: inode.Epoch, Modify: inode.Epoch}}}
+		f := &draft{file: file{attr: disk.Attr{Mode: st.Mode, UID: st.Uid, GID: st.Gid, Rdev: st.Rdev,
+			Access: inode.Epoch, Modify: inode.Epoch}}}
 		links[st.Ino] = f
 		var err error
 		switch st.Mode & unix.S_IFMT {

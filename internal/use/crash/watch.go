@@ -137,7 +137,8 @@ func (w *watch) stopped(tid int, s syscall.WaitStatus) (signal int) {
 		return 0
 	case s.TrapCause() > 0:
 		// A thread that was not the first takes the first one's id when it executes something.
-		if was, err := unix.PtraceGetEventMsg(tid); s.TrapCause() == unix.PTRACE_EVENT_EXEC && err == nil && int(was) != tid {
+		if was, err := unix.PtraceGetEventMsg(tid); s.TrapCause() == unix.PTRACE_EVENT_EXEC && err == nil &&
+			int(was) != tid {
 			delete(w.tasks, int(was))
 		}
 		return 0
@@ -147,7 +148,8 @@ func (w *watch) stopped(tid int, s syscall.WaitStatus) (signal int) {
 	switch sig {
 	case unix.SIGSTOP, unix.SIGTSTP, unix.SIGTTIN, unix.SIGTTOU:
 		var info [128]byte
-		if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0, uintptr(unsafe.Pointer(&info)), 0, 0); e != 0 {
+		if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GETSIGINFO, uintptr(tid), 0,
+			uintptr(unsafe.Pointer(&info)), 0, 0); e != 0 {
 			w.everything("a stop") // by the signal, which it would not go on from
 			return 0
 		}
@@ -190,7 +192,8 @@ func (w *watch) entered(tid int) {
 		nr     uint64
 		args   [6]uint64
 	}
-	n, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid), unsafe.Sizeof(info), uintptr(unsafe.Pointer(&info)), 0, 0)
+	n, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_GET_SYSCALL_INFO, uintptr(tid), unsafe.Sizeof(info),
+		uintptr(unsafe.Pointer(&info)), 0, 0)
 	switch {
 	case e == unix.ESRCH: // it was killed
 		return
@@ -233,7 +236,8 @@ func (c *call) text(at uint64) (s string, ok bool) {
 
 // read reads the program's memory.
 func (c *call) read(at uint64, b []byte) int {
-	n, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{{Base: &b[0], Len: uint64(len(b))}}, []unix.RemoteIovec{{Base: uintptr(at), Len: len(b)}}, 0)
+	n, err := unix.ProcessVMReadv(c.tid, []unix.Iovec{{Base: &b[0], Len: uint64(len(b))}},
+		[]unix.RemoteIovec{{Base: uintptr(at), Len: len(b)}}, 0)
 	if err != nil {
 		if err != unix.EFAULT && err != unix.ESRCH {
 			c.everything("process_vm_readv: " + err.Error())
@@ -310,7 +314,8 @@ func (w *watch) resolve(name string, follow bool) (at string, f *file, inside bo
 			}
 		} else if len(dir) > 1 && dir[0] == "proc" {
 			switch {
-			case goesOn && (part == "cwd" || part == "root" || part == "map_files"), dir[len(dir)-1] == "fd" && strings.Join(rest, "") != "":
+			case goesOn && (part == "cwd" || part == "root" || part == "map_files"), dir[len(dir)-1] == "fd" &&
+				strings.Join(rest, "") != "":
 				w.everything("links of /proc")
 				return "", nil, false
 			}

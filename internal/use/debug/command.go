@@ -37,7 +37,8 @@ func init() {
 	commands = []command{
 		{"help h ?", "[COMMAND]", "say what commands there are, or what one does", "", (*Debugger).help},
 		{"where w", "", "show the step at which you are", "", (*Debugger).where},
-		{"list l", "[FROM-TO | all | WHAT]", "list the steps around here, some steps, or those of a kind", conditionHelp, (*Debugger).list},
+		{"list l", "[FROM-TO | all | WHAT]", "list the steps around here, some steps, or those of a kind",
+			conditionHelp, (*Debugger).list},
 		{"goto g", "PLACE", "go to the state after a step", `PLACE is one of these:
   41             the step of this number; 0 is before all steps
   1.5s           the last step up to a virtual time
@@ -46,7 +47,8 @@ func init() {
   line REGEX     the first step in which a program writes a line that matches`, (*Debugger).gotoPlace},
 		{"next n", "[COUNT | WHAT]", "go forward: one step, some steps, or up to a step of a kind",
 			"After the last known step, next takes the event that comes first in time.\n" + conditionHelp, (*Debugger).next},
-		{"back b", "[COUNT | WHAT]", "go back: one step, some steps, or up to a step of a kind", conditionHelp, (*Debugger).back},
+		{"back b", "[COUNT | WHAT]", "go back: one step, some steps, or up to a step of a kind", conditionHelp,
+			(*Debugger).back},
 		{"step s", "[NUMBER]", "show all of a step: what it delivers, and what comes of it", "", (*Debugger).showStep},
 		{"node", "NAME", "show a node: its exposed values, last lines, threads, sockets, timers", "", (*Debugger).showNode},
 		{"nodes", "", "show all nodes, a line each", "", (*Debugger).showNodes},
@@ -63,7 +65,8 @@ func init() {
 		{"digest", "NAME", "print a number for the whole state of a node", "", (*Debugger).showDigest},
 		{"core", "NAME FILE", "write core files of a node's processes, which gdb opens", "", (*Debugger).core},
 		{"choices c", "", "list the events that can happen next", "", (*Debugger).choices},
-		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "", (*Debugger).choose},
+		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "",
+			(*Debugger).choose},
 		{"run r", "[COUNT]", "go on to the end, or by COUNT steps; each step is the event that comes first in time", "", (*Debugger).run},
 		{"keep k", "NAME", "give this place a name, as a branch", "", (*Debugger).keepBranch},
 		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},

@@ -75,8 +75,10 @@ type seen struct {
 // look lets gdb look at a program by further commands.
 func look(t *testing.T, inner string, args ...string) (s seen) {
 	t.Helper()
-	out, err := exec.Command("gdb", append([]string{"-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
-		"-iex", "set backtrace past-main on", "-iex", "set backtrace past-entry on", "-iex", "set width 0"}, args...)...).CombinedOutput()
+	out, err := exec.Command("gdb",
+		append([]string{"-nx", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off",
+			"-iex", "set backtrace past-main on", "-iex", "set backtrace past-entry on", "-iex", "set width 0"},
+			args...)...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("gdb: %v\n%s", err, out)
 	}
@@ -87,7 +89,8 @@ func look(t *testing.T, inner string, args ...string) (s seen) {
 		} else if m := coreFrame.FindStringSubmatch(line); m != nil && len(s.threads) > 0 {
 			s.threads[len(s.threads)-1] = append(s.threads[len(s.threads)-1], m[1])
 		}
-		if strings.Contains(line, " "+inner+" (") && regexp.MustCompile(`secret=(secret@entry=)?(42|100)\b`).MatchString(line) {
+		if strings.Contains(line, " "+inner+" (") &&
+			regexp.MustCompile(`secret=(secret@entry=)?(42|100)\b`).MatchString(line) {
 			s.secrets++
 		}
 	}
@@ -144,7 +147,8 @@ func TestDebuggers(t *testing.T) {
 			if !slices.EqualFunc(of.threads, remote.threads, slices.Equal) || remote.secrets != 2 {
 				t.Errorf("connected, gdb shows\n%s\nand of the core\n%s", remote.text, of.text)
 			}
-			for _, want := range []string{"No more reverse-execution history", "AT_SYSINFO_EHDR", "mxcsr          0x1f", "fctrl          0x37f"} {
+			for _, want := range []string{"No more reverse-execution history", "AT_SYSINFO_EHDR", "mxcsr          0x1f",
+				"fctrl          0x37f"} {
 				if !strings.Contains(remote.text, want) {
 					t.Errorf("gdb does not show %q:\n%s", want, remote.text)
 				}
@@ -249,7 +253,8 @@ func compareCore(t *testing.T, path string, m inspect.Machine, p *inspect.Proces
 	bytesOf := 0
 	for i, a := range mappings {
 		l := loads[i]
-		if l.Vaddr != a.Start || l.Memsz != a.End-a.Start || l.Flags&elf.PF_W != 0 != a.Write || l.Flags&elf.PF_X != 0 != a.Execute {
+		if l.Vaddr != a.Start || l.Memsz != a.End-a.Start || l.Flags&elf.PF_W != 0 != a.Write ||
+			l.Flags&elf.PF_X != 0 != a.Execute {
 			t.Errorf("the mapping %+v is %+v", a, l.ProgHeader)
 		}
 		in, err := io.ReadAll(l.Open())
@@ -275,7 +280,8 @@ func compareNotes(t *testing.T, f *elf.File, m inspect.Machine, p *inspect.Proce
 	}
 	thread, kinds := 0, map[uint32]int{}
 	for len(notes) > 0 {
-		name, size, kind := binary.LittleEndian.Uint32(notes), binary.LittleEndian.Uint32(notes[4:]), binary.LittleEndian.Uint32(notes[8:])
+		name, size, kind := binary.LittleEndian.Uint32(notes), binary.LittleEndian.Uint32(notes[4:]),
+			binary.LittleEndian.Uint32(notes[8:])
 		data := notes[12+(name+3)&^3:]
 		notes = data[(size+3)&^3:]
 		data = data[:size]
@@ -288,7 +294,8 @@ func compareNotes(t *testing.T, f *elf.File, m inspect.Machine, p *inspect.Proce
 			}
 			for at, register := range map[int]string{112 + 8*16: "rip", 112 + 8*19: "rsp", 112 + 8*21: "fs_base"} {
 				if want, _ := r.Of(register); want != binary.LittleEndian.Uint64(data[at:]) {
-					t.Errorf("%s of thread %d is %#x, want %#x", register, thread, binary.LittleEndian.Uint64(data[at:]), want)
+					t.Errorf("%s of thread %d is %#x, want %#x", register, thread,
+						binary.LittleEndian.Uint64(data[at:]), want)
 				}
 			}
 			if tid := int(binary.LittleEndian.Uint32(data[32:])); tid != p.Threads[thread].TID || size != 336 {
@@ -305,7 +312,8 @@ func compareNotes(t *testing.T, f *elf.File, m inspect.Machine, p *inspect.Proce
 			}
 		}
 	}
-	if thread != len(p.Threads) || kinds[ntAuxv] != 1 || kinds[ntFile] != 1 || kinds[uint32(elf.NT_FPREGSET)] != thread || kinds[ntX86XState] != thread {
+	if thread != len(p.Threads) || kinds[ntAuxv] != 1 || kinds[ntFile] != 1 ||
+		kinds[uint32(elf.NT_FPREGSET)] != thread || kinds[ntX86XState] != thread {
 		t.Errorf("%d threads of %d have the notes %v", thread, len(p.Threads), kinds)
 	}
 	return nil

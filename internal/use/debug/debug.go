@@ -57,7 +57,8 @@ const traceName = "trace"
 // OpenTrace debugs the trace at path, and stands at its end. s may be nil: the spec is then read
 // from where the trace says.
 func OpenTrace(ctx context.Context, s *spec.Spec, path string, o Options) (*Debugger, error) {
-	e, err := session.OpenTrace(ctx, s, path, session.Options{System: o.System, Memory: o.Memory, Force: o.Force, Every: Apart})
+	e, err := session.OpenTrace(ctx, s, path,
+		session.Options{System: o.System, Memory: o.Memory, Force: o.Force, Every: Apart})
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,8 @@ type place struct {
 
 // before reports whether a place comes before another one.
 func (p place) before(q place) bool {
-	return cmp.Or(cmp.Compare(p.step, q.step), cmp.Compare(p.stretch, q.stretch), cmp.Compare(p.executed, q.executed)) < 0
+	return cmp.Or(cmp.Compare(p.step, q.step), cmp.Compare(p.stretch, q.stretch),
+		cmp.Compare(p.executed, q.executed)) < 0
 }
 
 // request is what the user of a debugger wants next.
@@ -292,7 +293,8 @@ func (r *rerun) apply() (left bool, err error) {
 // again executes a step on another copy. The pilot says at each arrival whether the thread goes on
 // by one instruction, and whether the user is asked here, for the reason w. ended: the step came to
 // its end.
-func (r *rerun) again(step int, breaks bool, w why, pilot func(w inspect.Arrival) (step, here bool, err error)) (ended bool, err error) {
+func (r *rerun) again(step int, breaks bool, w why,
+	pilot func(w inspect.Arrival) (step, here bool, err error)) (ended bool, err error) {
 	if err := r.copyBefore(step); err != nil {
 		return false, err
 	}

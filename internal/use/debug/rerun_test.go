@@ -144,7 +144,8 @@ func TestBackIsTheSamePlace(t *testing.T) {
 	var last place
 	moves, backs, back := 0, 0, false
 	err = d.session.Lend(0, func(from memo.Frozen, ahead []session.Ahead) error {
-		r := rerun{pid: p.PID, ahead: ahead, starts: []memo.Frozen{from}, breaks: breaks, watches: map[uint64][]byte{}, thread: p.Threads[0].TID}
+		r := rerun{pid: p.PID, ahead: ahead, starts: []memo.Frozen{from}, breaks: breaks, watches: map[uint64][]byte{},
+			thread: p.Threads[0].TID}
 		r.stopped = func(w why) (request, error) {
 			if w == exits {
 				return reverseStep, nil

@@ -167,7 +167,8 @@ func explain(ctx context.Context, e *session.Session, limit time.Duration) (*Exp
 	x.events = x.words.Events(steps)
 	x.graph = causal.New(steps, names, waits(x.system.Spec))
 	x.past = x.graph.Past(x.targets(steps)...)
-	x.Name, x.Violation, x.Steps, x.Sentence = x.trace.Name, x.trace.Violation, len(steps), sentence(x.trace.Violation, len(steps))
+	x.Name, x.Violation, x.Steps, x.Sentence = x.trace.Name, x.trace.Violation, len(steps),
+		sentence(x.trace.Violation, len(steps))
 	for _, in := range x.past {
 		if in {
 			x.Past++

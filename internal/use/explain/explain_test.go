@@ -22,7 +22,9 @@ import (
 func TestExplainLostUpdate(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	f := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: worldtest.LostUpdate}}
-	r, err := check.Check(t.Context(), s, check.Options{System: f.Options(), Executions: 300, Workers: 1, Shrink: time.Minute, Search: check.Search{Strategy: "random"}})
+	r, err := check.Check(t.Context(), s,
+		check.Options{System: f.Options(), Executions: 300, Workers: 1, Shrink: time.Minute,
+			Search: check.Search{Strategy: "random"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,11 +39,13 @@ func TestExplainLostUpdate(t *testing.T) {
 	if !strings.Contains(x.Sentence, v.Message) || x.Steps == 0 || x.Past == 0 || x.Past > x.Steps {
 		t.Errorf("%+v", x)
 	}
-	if len(x.Deviations) != 1 || !x.Deviations[0].Needed() || x.Deviations[0].Came != record.CameNone || x.Deviations[0].Kind != "late" {
+	if len(x.Deviations) != 1 || !x.Deviations[0].Needed() || x.Deviations[0].Came != record.CameNone ||
+		x.Deviations[0].Kind != "late" {
 		t.Fatalf("deviations: %+v", x.Deviations)
 	}
 	late := x.Deviations[0].Step
-	if p := x.Parting; p == nil || !slices.Equal(p.Undone, []int{late}) || !p.Smallest || p.Common >= late || len(p.Here) == 0 || len(p.There) == 0 {
+	if p := x.Parting; p == nil || !slices.Equal(p.Undone, []int{late}) || !p.Smallest || p.Common >= late ||
+		len(p.Here) == 0 || len(p.There) == 0 {
 		t.Errorf("parting: %+v", x.Parting)
 	}
 	needed, violated := false, false
@@ -61,7 +65,8 @@ func TestExplainLostUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if x.Tried != 0 || x.Untried != 1 || x.Deviations[0].Needed() || x.Parting != nil || !strings.Contains(x.Nearest, "before the time was up") || len(x.Story) == 0 {
+	if x.Tried != 0 || x.Untried != 1 || x.Deviations[0].Needed() || x.Parting != nil ||
+		!strings.Contains(x.Nearest, "before the time was up") || len(x.Story) == 0 {
 		t.Errorf("without time: %+v", x)
 	}
 	// A trace that does not come to its violation when it is followed loosely says nothing of what
@@ -79,7 +84,8 @@ func TestExplainLostUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := x.Deviations[0]; x.Tried != 1 || d.Needed() || d.Came != record.CameUnknown || x.Parting != nil || !strings.Contains(x.Nearest, "does not come to the violation") {
+	if d := x.Deviations[0]; x.Tried != 1 || d.Needed() || d.Came != record.CameUnknown || x.Parting != nil ||
+		!strings.Contains(x.Nearest, "does not come to the violation") {
 		t.Errorf("without its violation: %+v", x)
 	}
 	// As it was found there may be more deviations; one alone is needed all the same.
@@ -100,7 +106,8 @@ func TestExplainNatural(t *testing.T) {
 	if err != nil || len(r.Violations) != 1 {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	x, err := explain.Explain(t.Context(), s, r.Violations[0].Trace, explain.Options{System: f.Options(), Time: time.Minute})
+	x, err := explain.Explain(t.Context(), s, r.Violations[0].Trace,
+		explain.Options{System: f.Options(), Time: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,9 @@ func (x *explanation) story() (all []Moment) {
 	needed := x.needed()
 	for _, i := range steps {
 		e := x.events[i]
-		all = append(all, Moment{Event: e, Needed: needed[e.Step], Critical: x.Goal != nil && x.Goal.Critical == e.Step, Violated: e.Step == x.Violation.Step})
+		all = append(all,
+			Moment{Event: e, Needed: needed[e.Step], Critical: x.Goal != nil && x.Goal.Critical == e.Step,
+				Violated: e.Step == x.Violation.Step})
 	}
 	return all
 }
@@ -270,7 +272,9 @@ func textOf(e *causal.Event) string {
 // words are those of a text, in lower case.
 func words(text string) map[string]bool {
 	all := map[string]bool{}
-	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' }) {
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
+	}) {
 		all[word] = true
 	}
 	return all

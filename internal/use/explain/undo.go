@@ -79,7 +79,8 @@ func (x *explanation) control(ctx context.Context) (ok bool, err error) {
 func (x *explanation) deviation(d replay.Deviation) Deviation {
 	e := &x.events[d.Step()-1]
 	step := x.trace.Steps[d.Step()-1]
-	k := Deviation{Step: d.Step(), At: step.At, Kind: kindOf(d), Came: notTried, Result: "not tried: the time was up", deviation: d}
+	k := Deviation{Step: d.Step(), At: step.At, Kind: kindOf(d), Came: notTried, Result: "not tried: the time was up",
+		deviation: d}
 	switch {
 	case d.Late():
 		k.Text = "behind what was due later: " + place(e) + e.Text
@@ -268,7 +269,8 @@ func (x *explanation) part() {
 // telling are the first steps of some of which something comes: data, an outcome, a fault.
 func telling(events []causal.Event) (all []causal.Event) {
 	for i := range events {
-		if e := &events[i]; i == 0 || e.Protocol != "" || len(e.Outcomes) > 0 || e.Kind == "fault" || e.Kind == "start" {
+		if e := &events[i]; i == 0 || e.Protocol != "" || len(e.Outcomes) > 0 || e.Kind == "fault" ||
+			e.Kind == "start" {
 			if all = append(all, *e); len(all) == mostParting {
 				break
 			}

@@ -33,7 +33,9 @@ func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, er
 	}
 	once := func(s *space.Space) error {
 		x := search.Execution{
-			Space: s, Explorer: w.by, Checks: y.Checks, Limits: y.Limits(), Stopped: func() bool { return ctx.Err() != nil },
+			Space: s, Explorer: w.by, Checks: y.Checks, Limits: y.Limits(), Stopped: func() bool {
+				return ctx.Err() != nil
+			},
 			Watch: func(s ariadne.Step) bool {
 				a.Refused(s.Action.Node, s.Output.Refusals)
 				w.watch(s)
@@ -67,7 +69,8 @@ func execute(ctx context.Context, y *system.System, w way) (a record.Attempt, er
 }
 
 // follow executes a system along a trace, on the thread of the goroutine. calls may be nil.
-func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.CallReader, watch func(ariadne.Step)) (a record.Attempt, m *replay.Mismatch, err error) {
+func follow(ctx context.Context, y *system.System, t *trace.Trace, calls *trace.CallReader,
+	watch func(ariadne.Step)) (a record.Attempt, m *replay.Mismatch, err error) {
 	numbers := record.NewNumbers(y.Spec)
 	err = y.Live(func(s *space.Space) error {
 		r := replay.Replay{
@@ -100,7 +103,8 @@ func lateIn(p *space.Path) (late ariadne.Time) {
 
 // Confirm replays a violation that was just found, on the thread of the goroutine. watch is
 // told each step. A mismatch says that it did not happen again.
-func Confirm(ctx context.Context, y *system.System, t *trace.Trace, calls []byte, watch func(ariadne.Step)) (record.Attempt, *replay.Mismatch, error) {
+func Confirm(ctx context.Context, y *system.System, t *trace.Trace, calls []byte,
+	watch func(ariadne.Step)) (record.Attempt, *replay.Mismatch, error) {
 	reader, err := trace.NewCallReader(bytes.NewReader(calls))
 	if err != nil {
 		return record.Attempt{}, nil, system.Bug{Err: err}

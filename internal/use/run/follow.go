@@ -27,7 +27,8 @@ type Followed struct {
 // FollowWithout follows a trace loosely among the nodes of a space, without some of its deviations,
 // or without any of them as a control, and records nothing. It works on the goroutine's thread,
 // which is the place of these nodes, and ends early when ctx does.
-func FollowWithout(ctx context.Context, y *system.System, s *space.Space, t *trace.Trace, some []replay.Deviation) (*Followed, error) {
+func FollowWithout(ctx context.Context, y *system.System, s *space.Space, t *trace.Trace,
+	some []replay.Deviation) (*Followed, error) {
 	l, w := looseWay(y, replay.Without(t, y.World().Names(), some, true))
 	l.Edited = true // also without any, so that what comes of both can be compared
 	goOn(w, t)

@@ -30,7 +30,8 @@ func replayLoosely(ctx context.Context, s *spec.Spec, path string, o *Options) (
 		if err := once(ctx, y, r, o, w); err != nil {
 			return err
 		}
-		r.Loose = &record.Loose{Came: outcomeOf(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(), Changed: y.Changes(t), Wanted: t.Violation}
+		r.Loose = &record.Loose{Came: outcomeOf(r, t.Violation), Steps: len(t.Steps), Taken: l.Taken(), Left: l.Left(),
+			Changed: y.Changes(t), Wanted: t.Violation}
 		return nil
 	})
 }

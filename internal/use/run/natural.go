@@ -23,18 +23,22 @@ func Run(ctx context.Context, s *spec.Spec, o Options) (*record.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return recorded(y, "run", &o, nil, func(r *record.Report) error { return once(ctx, y, r, &o, way{by: &strategy.Natural{}}) })
+	return recorded(y, "run", &o, nil, func(r *record.Report) error {
+		return once(ctx, y, r, &o, way{by: &strategy.Natural{}})
+	})
 }
 
 // recorded lets f execute a system on a thread of its own, with a report in a run directory.
 // hidden are run directories that nodes must not see besides.
-func recorded(y *system.System, command string, o *Options, hidden []string, f func(*record.Report) error) (*record.Report, error) {
+func recorded(y *system.System, command string, o *Options, hidden []string,
+	f func(*record.Report) error) (*record.Report, error) {
 	dir, err := record.Open(o.Out, y.Spec.Name)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	r, err := dir.Begin(record.Command{Name: command, System: y, Room: system.Room{Bytes: host.Budget(0), Copies: 1}, Hidden: hidden})
+	r, err := dir.Begin(record.Command{Name: command, System: y, Room: system.Room{Bytes: host.Budget(0), Copies: 1},
+		Hidden: hidden})
 	if err != nil {
 		return nil, err
 	}

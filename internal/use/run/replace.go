@@ -50,7 +50,8 @@ const (
 // oneFault tries, where there are many deviations, the natural schedule with one fault in their
 // place.
 func (s *shrinking) oneFault(ctx context.Context) error {
-	if s.size.Deviations < manyDeviations || property.IsLiveness(s.wanted.Violation.Kind) || s.system.Rules.Faults.None() {
+	if s.size.Deviations < manyDeviations || property.IsLiveness(s.wanted.Violation.Kind) ||
+		s.system.Rules.Faults.None() {
 		return nil
 	}
 	all := &faultsOn{}

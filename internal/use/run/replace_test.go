@@ -82,7 +82,8 @@ func TestOneFaultInsteadOfManyDeviations(t *testing.T) {
 			return err
 		case less == nil:
 			t.Fatalf("nothing smaller than %+v", SizeOf(y, found, 0))
-		case less.From.Faults != 0 || less.From.Deviations < manyDeviations || less.To.Faults != 1 || less.To.Deviations > 1:
+		case less.From.Faults != 0 || less.From.Deviations < manyDeviations || less.To.Faults != 1 ||
+			less.To.Deviations > 1:
 			t.Errorf("from %+v to %+v", less.From, less.To)
 		}
 		return nil

@@ -57,7 +57,8 @@ func inside(dir, path string) bool {
 }
 
 // verify follows a trace and compares each step.
-func verify(ctx context.Context, y *system.System, r *record.Report, o *Options, t *trace.Trace, changes []string) error {
+func verify(ctx context.Context, y *system.System, r *record.Report, o *Options, t *trace.Trace,
+	changes []string) error {
 	began, path := time.Now(), r.Trace
 	calls, closeCalls, err := openCalls(path + trace.CallsSuffix)
 	if err != nil {

@@ -73,7 +73,8 @@ type Shrinking struct {
 // late, and where many deviations remain, whether one fault in their place does the same. nil:
 // there is none. It works on the thread of the goroutine.
 func Shrink(ctx context.Context, y *system.System, t *trace.Trace, o Shrinking) (*Shrunk, error) {
-	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t, o.Late), until: time.Now().Add(o.Limit)}
+	s := shrinking{Shrinking: o, system: y, wanted: t, trace: t, size: SizeOf(y, t, o.Late),
+		until: time.Now().Add(o.Limit)}
 	s.from = s.size
 	ctx, cancel := context.WithDeadline(ctx, s.until)
 	defer cancel()
@@ -133,7 +134,8 @@ func (s *shrinking) all(ctx context.Context) error {
 			}
 			for _, early := range ways {
 				var err error
-				if better, err = s.try(ctx, replay.Without(s.trace, names, some, early)); err != nil || ctx.Err() != nil {
+				if better, err = s.try(ctx, replay.Without(s.trace, names, some, early)); err != nil ||
+					ctx.Err() != nil {
 					return err
 				}
 				if better {
@@ -164,7 +166,8 @@ func (s *shrinking) loseLess(ctx context.Context) error {
 			if i.step >= len(s.trace.Steps) || s.trace.Steps[i.step].LostOperations() < 2 {
 				break
 			}
-			less := replay.WithImage(s.trace, s.system.World().Names(), i.step, ariadne.Choice{Alternative: other, Place: i.place.Name})
+			less := replay.WithImage(s.trace, s.system.World().Names(), i.step,
+				ariadne.Choice{Alternative: other, Place: i.place.Name})
 			if _, err := s.try(ctx, less); err != nil || ctx.Err() != nil {
 				return err
 			}
@@ -254,5 +257,6 @@ func alike(v *ariadne.Violation, want *trace.Violation, y *system.System) bool {
 	if v.Node != ariadne.NoNode {
 		node = y.Names()[v.Node]
 	}
-	return v.Kind == want.Kind && node == want.Node && property.Masked(v.Kind, v.Message) == property.Masked(want.Kind, want.Message)
+	return v.Kind == want.Kind && node == want.Node &&
+		property.Masked(v.Kind, v.Message) == property.Masked(want.Kind, want.Message)
 }

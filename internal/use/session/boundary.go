@@ -41,7 +41,8 @@ func (b *Boundary) kind() string {
 // Boundaries are the times at which nodes do something else with messages that can arrive next, if
 // these arrive later by at most a window. known are kinds of which no place in the code is wanted;
 // those that are found are added.
-func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []Boundary, probing space.Probing, err error) {
+func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []Boundary, probing space.Probing,
+	err error) {
 	err = s.do("try messages at other times", func() error {
 		f := s.path.Last()
 		for i := range f.Enabled {
@@ -56,7 +57,8 @@ func (s *Session) Boundaries(window time.Duration, known map[string]int) (all []
 			probing.Add(tried)
 			for j := range found {
 				b := Boundary{Node: s.system.Spec.Nodes[e.Node].Name, Message: s.name(e.Action()), Arrives: e.At,
-					Before: found[j].Before, After: found[j].After, Was: found[j].Was, Is: found[j].Is, Silent: found[j].Silent}
+					Before: found[j].Before, After: found[j].After, Was: found[j].Was, Is: found[j].Is,
+					Silent: found[j].Silent}
 				known[b.kind()]++
 				if known[b.kind()] == 1 {
 					if err := s.locate(&found[j], &b); err != nil {

@@ -30,7 +30,9 @@ func (s *Session) Critical(ctx context.Context, o Hunt) (*record.Goal, error) {
 	var goal *record.Goal
 	err := s.do("look for the critical transition", func() error {
 		began := time.Now()
-		x := &search.Exploration{Space: s.path.Space().ForkSpace(), Checks: s.system.Checks, Stopped: func() bool { return ctx.Err() != nil || s.cancelled() }}
+		x := &search.Exploration{Space: s.path.Space().ForkSpace(), Checks: s.system.Checks, Stopped: func() bool {
+			return ctx.Err() != nil || s.cancelled()
+		}}
 		l, err := search.NewLiveness(x)
 		if err != nil {
 			return err

@@ -221,12 +221,15 @@ func peek(m inspect.Machine, v *inspect.View) error {
 			}
 			return &inspect.Mapping{}
 		}
-		first := slices.IndexFunc(all, func(a inspect.Mapping) bool { return a.Offset == 0 && strings.HasSuffix(a.Name, path.Base(p.Exe)) })
+		first := slices.IndexFunc(all, func(a inspect.Mapping) bool {
+			return a.Offset == 0 && strings.HasSuffix(a.Name, path.Base(p.Exe))
+		})
 		if first < 0 {
 			return fmt.Errorf("process %d has no %s among %v", p.PID, p.Exe, all)
 		}
 		head := make([]byte, 8192)
-		if n, err := m.ReadMemory(p.PID, all[first].Start, head[:4]); err != nil || n != 4 || string(head[:4]) != "\x7fELF" {
+		if n, err := m.ReadMemory(p.PID, all[first].Start, head[:4]); err != nil || n != 4 ||
+			string(head[:4]) != "\x7fELF" {
 			return fmt.Errorf("%s begins with %q, %v", p.Exe, head[:n], err)
 		}
 		last := &all[len(all)-1]
@@ -268,7 +271,8 @@ func peek(m inspect.Machine, v *inspect.View) error {
 func text(nodes []session.Node) string {
 	var b strings.Builder
 	for _, n := range nodes {
-		fmt.Fprintf(&b, "node %s, on %v, %d steps, clock %v, deadline %v\n", n.Name, n.Started, n.Steps, n.Clock, n.Deadline)
+		fmt.Fprintf(&b, "node %s, on %v, %d steps, clock %v, deadline %v\n", n.Name, n.Started, n.Steps, n.Clock,
+			n.Deadline)
 		for _, l := range n.Logs {
 			fmt.Fprintf(&b, "  log %v %s\n", l.At, l.Text)
 		}
@@ -276,7 +280,8 @@ func text(nodes []session.Node) string {
 			continue
 		}
 		for _, p := range n.Inside.Processes {
-			fmt.Fprintf(&b, "  process %d of %d: %s %q in %s, zombie %v\n", p.PID, p.Parent, p.Exe, p.Args, p.Cwd, p.Zombie)
+			fmt.Fprintf(&b, "  process %d of %d: %s %q in %s, zombie %v\n", p.PID, p.Parent, p.Exe, p.Args, p.Cwd,
+				p.Zombie)
 			for _, th := range p.Threads {
 				fmt.Fprintf(&b, "    thread %v\n", th)
 			}

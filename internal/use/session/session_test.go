@@ -132,7 +132,8 @@ func TestSessionIsLikeFreshExecutions(t *testing.T) {
 	for name, programs := range map[string]func() []worldtest.Program{
 		"two-phase commit": worldtest.TwoPhaseCommit, "lost update": worldtest.LostUpdate, "race": worldtest.Race,
 		"chaos": func() []worldtest.Program {
-			return []worldtest.Program{&worldtest.Chaos{Nodes: 3, Seed: 1}, &worldtest.Chaos{Nodes: 3, Seed: 2}, &worldtest.Chaos{Nodes: 3, Seed: 3}}
+			return []worldtest.Program{&worldtest.Chaos{Nodes: 3, Seed: 1}, &worldtest.Chaos{Nodes: 3, Seed: 2},
+				&worldtest.Chaos{Nodes: 3, Seed: 3}}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -166,9 +167,11 @@ func TestSessionIsLikeFreshExecutions(t *testing.T) {
 // TestEnds: a session says how an execution ended, with its violation, and that there is no
 // going on from there.
 func TestEnds(t *testing.T) {
-	for want, programs := range map[string]func() []worldtest.Program{"clients done": systemtest.PingPong, "violation": worldtest.Stuck} {
+	for want, programs := range map[string]func() []worldtest.Program{"clients done": systemtest.PingPong,
+		"violation": worldtest.Stuck} {
 		sp := systemtest.Spec(t, 2, 0, 0)
-		s, err := session.Open(t.Context(), sp, session.Options{System: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options()})
+		s, err := session.Open(t.Context(), sp,
+			session.Options{System: systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: programs}}.Options()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +250,8 @@ func TestTrace(t *testing.T) {
 		t.Error(err)
 	}
 	systemtest.Write(t, "program", "#!/bin/false\n")
-	if _, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: fakes.Options()}); err == nil || !strings.Contains(err.Error(), "has changed") {
+	if _, err := session.OpenTrace(t.Context(), sp, r.Trace, session.Options{System: fakes.Options()}); err == nil ||
+		!strings.Contains(err.Error(), "has changed") {
 		t.Errorf("a program that has changed: %v", err)
 	}
 }
@@ -273,7 +277,9 @@ type waiter struct{ worldtest.Idle }
 // TestHousekeeping: a session goes as far beyond the time limit as a run does, and back.
 func TestHousekeeping(t *testing.T) {
 	sp := systemtest.Spec(t, 2, 0, 1)
-	o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: func() []worldtest.Program { return []worldtest.Program{&housekeeper{}, waiter{}} }}}.Options()
+	o := systemtest.Freezable{Fakes: &systemtest.Fakes{Programs: func() []worldtest.Program {
+		return []worldtest.Program{&housekeeper{}, waiter{}}
+	}}}.Options()
 	r, err := run.Run(t.Context(), sp, run.Options{System: o})
 	if err != nil || len(r.Violations) != 1 {
 		t.Fatalf("%+v, %v", r, err)
@@ -303,11 +309,13 @@ func TestHousekeeping(t *testing.T) {
 // TestErrorsOfNodes: a session whose node fails stands where it stood.
 func TestErrorsOfNodes(t *testing.T) {
 	sp := systemtest.Spec(t, 2, 0, 0)
-	s, err := session.Open(t.Context(), sp, session.Options{System: (&systemtest.Fakes{Programs: systemtest.PingPong}).Options()})
+	s, err := session.Open(t.Context(), sp,
+		session.Options{System: (&systemtest.Fakes{Programs: systemtest.PingPong}).Options()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Natural(); err == nil || !strings.Contains(err.Error(), "cannot be frozen") || s.Steps() != 0 || len(s.Line()) != 0 {
+	if _, err := s.Natural(); err == nil || !strings.Contains(err.Error(), "cannot be frozen") || s.Steps() != 0 ||
+		len(s.Line()) != 0 {
 		t.Errorf("%v, at step %d of %q", err, s.Steps(), s.Line())
 	}
 	if err := s.Close(); err != nil {
@@ -382,7 +390,8 @@ func TestReadersDoNotWait(t *testing.T) {
 			s.Enabled()
 			s.End()
 			s.InFlight()
-			if s.Steps() != i || len(s.Taken()) != i || len(s.Position().Names()) != i || len(s.Line()) != i || s.Now().Busy != "step "+before.Enabled[0].Name {
+			if s.Steps() != i || len(s.Taken()) != i || len(s.Position().Names()) != i || len(s.Line()) != i ||
+				s.Now().Busy != "step "+before.Enabled[0].Name {
 				t.Errorf("during step %d: %s", i+1, text())
 			}
 			close(read)
@@ -403,7 +412,8 @@ func TestReadersDoNotWait(t *testing.T) {
 		if err := <-ended; err != nil || s.Steps() != i+1 {
 			t.Fatalf("%v at step %d", err, s.Steps())
 		}
-		if all := s.Now().Report(0); len(all) != i+1 || !reflect.DeepEqual(all[i:], s.Now().Report(i)) || all[i].Action != s.Line()[i] {
+		if all := s.Now().Report(0); len(all) != i+1 || !reflect.DeepEqual(all[i:], s.Now().Report(i)) ||
+			all[i].Action != s.Line()[i] {
 			t.Errorf("behind step %d the report is %v", i+1, all)
 		}
 		if b, _ := json.Marshal(before); string(b) != was {
@@ -440,7 +450,8 @@ func TestCancelOnTheWay(t *testing.T) {
 	go func() { ended <- s.Go(whole) }()
 	<-g.reached
 	s.Cancel()
-	if err := <-ended; !errors.Is(err, session.ErrCancelled) || s.Steps() != 1 || len(s.Line()) != whole || s.Now().Busy != "" {
+	if err := <-ended; !errors.Is(err, session.ErrCancelled) || s.Steps() != 1 || len(s.Line()) != whole ||
+		s.Now().Busy != "" {
 		t.Fatalf("%v at step %d of %q", err, s.Steps(), s.Line())
 	}
 	if err := s.Go(whole); err != nil {

@@ -130,7 +130,8 @@ func (s *Session) state(busy string) *State {
 	f := s.path.Last()
 	for i := range f.State.Nodes {
 		w := &f.State.Nodes[i]
-		n := Node{Name: s.system.Spec.Nodes[i].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock, Deadline: w.Deadline, Down: w.Down, Back: w.Start}
+		n := Node{Name: s.system.Spec.Nodes[i].Name, Started: w.Started, Done: w.Done, Ended: w.Ended, Clock: w.Clock,
+			Deadline: w.Deadline, Down: w.Down, Back: w.Start}
 		if w.Awake != 0 {
 			n.Down, n.Back = ariadne.Paused, w.Awake
 		}
@@ -145,7 +146,8 @@ func (s *Session) state(busy string) *State {
 		return now
 	}
 	add := func(e *world.Event, natural bool) {
-		now.Enabled = append(now.Enabled, Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: natural})
+		now.Enabled = append(now.Enabled,
+			Choice{Action: e.Action(), Name: s.name(e.Action()), At: e.At, Natural: natural})
 	}
 	if e := s.natural(); e != nil {
 		add(e, true)

@@ -19,7 +19,8 @@ import (
 func leases(t *testing.T, how string) *spec.Spec {
 	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-g", "-O0", "-Wall", "-o", filepath.Join(dir, "lease"), "testdata/lease.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-g", "-O0", "-Wall", "-o", filepath.Join(dir, "lease"),
+		"testdata/lease.c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	path := filepath.Join(dir, "spec.yaml")
@@ -33,7 +34,8 @@ func leases(t *testing.T, how string) *spec.Spec {
 
 func find(t *testing.T, s *spec.Spec, window time.Duration) *timers.List {
 	t.Helper()
-	l, err := timers.Find(t.Context(), s, timers.Options{System: system.Options{Version: "test"}, Time: 5 * time.Minute, Schedules: 2, Window: window})
+	l, err := timers.Find(t.Context(), s,
+		timers.Options{System: system.Options{Version: "test"}, Time: 5 * time.Minute, Schedules: 2, Window: window})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,19 +52,23 @@ func TestLease(t *testing.T) {
 		t.Fatalf("%+v", l)
 	}
 	b := l.Boundaries[0]
-	if b.Node != "server" || !strings.HasPrefix(b.Message, "deliver udp client:") || len(b.Was) != 1 || !strings.Contains(b.Was[0], "held") || len(b.Is) != 1 || !strings.Contains(b.Is[0], "over") {
+	if b.Node != "server" || !strings.HasPrefix(b.Message, "deliver udp client:") || len(b.Was) != 1 ||
+		!strings.Contains(b.Was[0], "held") || len(b.Is) != 1 || !strings.Contains(b.Is[0], "over") {
 		t.Errorf("%+v", b)
 	}
-	if d := time.Duration(b.After - b.Arrives); b.After-b.Before > ariadne.Time(time.Millisecond) || d < 9900*time.Millisecond || d > 10*time.Second {
+	if d := time.Duration(b.After - b.Arrives); b.After-b.Before > ariadne.Time(time.Millisecond) ||
+		d < 9900*time.Millisecond || d > 10*time.Second {
 		t.Errorf("between %v and %v, %v after it arrives", b.Before, b.After, d)
 	}
-	if b.Number != 3 || b.Reads != 5 || len(b.Read) < 3 || b.Read[0].Function != "now" || b.Read[1].Function != "lease_is_over" || b.Read[2].Function != "server" {
+	if b.Number != 3 || b.Reads != 5 || len(b.Read) < 3 || b.Read[0].Function != "now" ||
+		b.Read[1].Function != "lease_is_over" || b.Read[2].Function != "server" {
 		t.Fatalf("read %d of %d: %+v", b.Number, b.Reads, b.Read)
 	}
 	if r := b.Read[1]; filepath.Base(r.File) != "lease.c" || r.Line != 32 {
 		t.Errorf("%s:%d", r.File, r.Line)
 	}
-	for _, l := range []*timers.List{find(t, leases(t, "blind"), time.Hour), find(t, leases(t, "clock"), 9*time.Second)} {
+	for _, l := range []*timers.List{find(t, leases(t, "blind"), time.Hour),
+		find(t, leases(t, "clock"), 9*time.Second)} {
 		if len(l.Boundaries) > 0 || l.Probing.Messages == 0 {
 			t.Errorf("%+v", l)
 		}

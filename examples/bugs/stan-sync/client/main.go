@@ -41,7 +41,8 @@ func connect(id string) (stan.Conn, func(), error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	conn, err := stan.Connect("test-cluster", id, stan.NatsConn(link), stan.PubAckWait(2*time.Second), stan.ConnectWait(2*time.Second))
+	conn, err := stan.Connect("test-cluster", id, stan.NatsConn(link), stan.PubAckWait(2*time.Second),
+		stan.ConnectWait(2*time.Second))
 	if err != nil {
 		link.Close()
 		return nil, nil, err
@@ -67,7 +68,8 @@ func read(id string) ([]string, error) {
 	}
 	defer end()
 	messages := make(chan string, 64)
-	if _, err := conn.Subscribe(channel, func(m *stan.Msg) { messages <- string(m.Data) }, stan.DeliverAllAvailable()); err != nil {
+	if _, err := conn.Subscribe(channel, func(m *stan.Msg) { messages <- string(m.Data) },
+		stan.DeliverAllAvailable()); err != nil {
 		return nil, err
 	}
 	var seen []string

@@ -88,7 +88,9 @@ func digestOf(f ariadne.File) (ariadne.Digest, error) {
 func TestStoreOfOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memo.db")
 	content := byte(1)
-	o := memo.Options{Store: bolt.At(path), File: func(ariadne.File) (ariadne.Digest, error) { return ariadne.Digest{content}, nil }}
+	o := memo.Options{Store: bolt.At(path), File: func(ariadne.File) (ariadne.Digest, error) {
+		return ariadne.Digest{content}, nil
+	}}
 	for i, executed := range []int{40, 0, 40, 0} {
 		if i == 2 {
 			content = 2

@@ -152,7 +152,8 @@ func (s *soundness) walk(id uint64, low, high []byte, depth int) error {
 	for i := range count {
 		e := b[pageHead+i*element:]
 		key, ok := keyOf(e, uint64(le32(e)), uint64(le32(e[4:])))
-		if !ok || bytes.Compare(key, low) < 0 || i > 0 && bytes.Equal(key, low) || high != nil && bytes.Compare(key, high) >= 0 {
+		if !ok || bytes.Compare(key, low) < 0 || i > 0 && bytes.Equal(key, low) || high != nil &&
+			bytes.Compare(key, high) >= 0 {
 			return bad
 		}
 		low = key
@@ -197,7 +198,8 @@ func (s *soundness) leaf(b []byte, count int, low, high []byte, bad error, depth
 		}
 		// A small bucket lies in the row itself, and holds no further ones.
 		in := v[16:]
-		if len(in) < pageHead || flagsOf(in) != leafPage || pageHead+int(flagsCount(in))*element > len(in) || depth > deepest {
+		if len(in) < pageHead || flagsOf(in) != leafPage || pageHead+int(flagsCount(in))*element > len(in) ||
+			depth > deepest {
 			return bad
 		}
 		if err := s.leaf(in, int(flagsCount(in)), nil, nil, bad, deepest+1); err != nil {

@@ -158,7 +158,8 @@ func (r relation) disables(p *space.Path, f *space.Frame, a *act, h *ahead) bool
 	if flying != nil && !flying.Delayed && f.State.Delays == 0 {
 		passes = flying.Arrival
 	}
-	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never && r.addsDelayed(f, a, h, flying) || r.makesLate(f, a)
+	return passes > a.before && r.stops(a, h) || r.shortens(p, f, a, h, passes) || passes == ariadne.Never &&
+		r.addsDelayed(f, a, h, flying) || r.makesLate(f, a)
 }
 
 // mayAwait: a connection on which a sends something may time out. Until then it delays the end of a
@@ -205,7 +206,9 @@ func (r relation) mayVary(f *space.Frame, a *act) bool {
 		}
 		name := world.KindOf(k).Name
 		for i := range a.by.Output.Places {
-			if slices.ContainsFunc(a.by.Output.Places[i].Alternatives, func(s string) bool { return ariadne.KindOf(s) == name }) {
+			if slices.ContainsFunc(a.by.Output.Places[i].Alternatives, func(s string) bool {
+				return ariadne.KindOf(s) == name
+			}) {
 				return true
 			}
 		}
@@ -319,7 +322,8 @@ func (relation) makesLate(f *space.Frame, a *act) bool {
 		return false
 	}
 	for i := range f.State.Flight {
-		if g := &f.State.Flight[i]; f.State.Nodes[g.To].Started && (g.Arrival < a.Delays || g.Arrival == a.Delays && !g.Delayed) {
+		if g := &f.State.Flight[i]; f.State.Nodes[g.To].Started &&
+			(g.Arrival < a.Delays || g.Arrival == a.Delays && !g.Delayed) {
 			return true
 		}
 	}

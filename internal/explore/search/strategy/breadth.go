@@ -3,7 +3,8 @@ package strategy
 import "github.com/ariadne-mc/ariadne/internal/explore/space"
 
 func init() {
-	register(Row{Name: "breadth-first", Doc: "all states, those with the fewest steps first", States: true, Matches: true, Again: true,
+	register(Row{Name: "breadth-first", Doc: "all states, those with the fewest steps first", States: true,
+		Matches: true, Again: true,
 		Make: func(b *Builder) []Explorer { return b.states(&BreadthFirst{Bytes: b.Bytes}) }})
 }
 

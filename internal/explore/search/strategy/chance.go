@@ -78,7 +78,8 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	}
 	c.kinds = c.kinds[:0]
 	for _, k := range kinds {
-		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index), weight: max(w[k], 1)}
+		l := likely{Countdown: world.Countdown{Kind: k}, draw: newDraw(^seed+uint64(k-world.Fail)<<32, index),
+			weight: max(w[k], 1)}
 		if l.draw.below(quietOf) > 0 {
 			c.kinds = append(c.kinds, l)
 		}
@@ -109,7 +110,8 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
 	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
-	if l.files = c.moments.most.files > 0 && (l.Kind == world.Crash || l.Kind == world.Kill) && l.draw.below(2) == 0; l.files {
+	if l.files = c.moments.most.files > 0 && (l.Kind == world.Crash || l.Kind == world.Kill) &&
+		l.draw.below(2) == 0; l.files {
 		n = keepOrders
 	}
 	if l.wait.moments > 0 {
@@ -119,7 +121,8 @@ func (c *chance) again(l *likely, left int, keeps []string) {
 	}
 	for len(l.After) < left {
 		among := 1 << l.draw.below(n)
-		if rest := c.most[l.Kind] - c.counted[l.Kind]; n == orders && rest > 0 && !c.moments.without().Moments && l.draw.below(2) == 0 {
+		if rest := c.most[l.Kind] - c.counted[l.Kind]; n == orders && rest > 0 && !c.moments.without().Moments &&
+			l.draw.below(2) == 0 {
 			among = rest
 		}
 		l.After = append(l.After, 1+l.draw.below(among)/l.weight)
@@ -204,8 +207,11 @@ func (c *chance) among(p *space.Path, i int) int {
 	for at := by.Output.Settled(); at < len(by.Output.Places); at++ {
 		place := &by.Output.Places[at]
 		for _, a := range place.Alternatives {
-			k := slices.IndexFunc(c.kinds, func(l likely) bool { return world.KindOf(l.Kind).Name == ariadne.KindOf(a) })
-			if k < 0 || !p.System().Rules().MayFollowWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) || !c.counts(k, e.Node, place.Name) {
+			k := slices.IndexFunc(c.kinds, func(l likely) bool {
+				return world.KindOf(l.Kind).Name == ariadne.KindOf(a)
+			})
+			if k < 0 || !p.System().Rules().MayFollowWithin(&p.Last().State.State, c.kinds[k].Kind, e.Node) ||
+				!c.counts(k, e.Node, place.Name) {
 				continue
 			}
 			if c.counted[c.kinds[k].Kind]++; !c.kinds[k].passes() {
@@ -252,7 +258,8 @@ func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 // counts reports whether an alternative at a place of a node is one of those that are counted.
 func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 	l := &c.kinds[k]
-	return l.wait.hits(at) && !c.strike.excludes(at) && (!l.files || ariadne.FileOf(place) != "") && (l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
+	return l.wait.hits(at) && !c.strike.excludes(at) && (!l.files || ariadne.FileOf(place) != "") &&
+		(l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
 }
 
 // choose has the step that is taken next told at random what it asks for.

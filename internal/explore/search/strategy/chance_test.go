@@ -17,7 +17,8 @@ func TestChanceOfEachKind(t *testing.T) {
 		s.Faults[world.Fail], s.Faults[world.Preempt] = 1, preempt
 		for index := range 1000 {
 			c := chance{}
-			c.begin([]ariadne.ActionKind{world.Fail, world.Preempt}, origin{seed: 1, index: index, weights: &unweighted})
+			c.begin([]ariadne.ActionKind{world.Fail, world.Preempt},
+				origin{seed: 1, index: index, weights: &unweighted})
 			passes := func(k ariadne.ActionKind) bool {
 				i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
 				return i >= 0 && c.kinds[i].passes()

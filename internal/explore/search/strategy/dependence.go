@@ -48,7 +48,8 @@ type act struct {
 // newAct is what an event does with a node. deaf: it did not hear all others before
 // (world.State.IsDeaf).
 func newAct(p *space.Path, e *world.Event, n *world.NodeState, deaf bool, by *memo.Transition) *act {
-	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never, awaits: ariadne.Never, since: ariadne.Never}
+	a := &act{event: *e, by: by, Footprint: p.System().FootprintOf(e), before: n.Timer(), after: ariadne.Never,
+		awaits: ariadne.Never, since: ariadne.Never}
 	a.back, a.exposes = a.Back, p.Space().Exposes(by)
 	if a.Partition != nil { // it has nothing to do with the node's clock
 		a.before = ariadne.Never
@@ -120,13 +121,15 @@ func relationOf(p *space.Path) relation {
 // they do not fit there is no execution with both (disables). Variations of an event are events of
 // their own.
 func (r relation) dependent(a, b *act) bool {
-	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || a.All || b.All || r.affects(a, b) || r.affects(b, a)
+	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || a.All || b.All || r.affects(a, b) ||
+		r.affects(b, a)
 }
 
 // affects reports whether b, of another node, may not be the same after a as before it.
 func (r relation) affects(a, b *act) bool {
 	return r.needs(a, b) || r.holds(a, b) || r.parts(a, b) || r.stopsReceiver(a, b) || r.outdates(a, b) ||
-		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || r.releases(a, b) || a.exposes && b.exposes
+		r.delays(a, b) || r.queues(a, b) || r.shields(a, b) || r.allows(a, b) || r.silences(a, b) || r.releases(a, b) ||
+		a.exposes && b.exposes
 }
 
 // sameNode: both give an input to the same node.
@@ -139,7 +142,8 @@ func sameNode(a, b *act) bool {
 // at a time, and a connection keeps its order.
 func (r relation) exchangeable(a, b *act) bool {
 	switch {
-	case r.apart == nil || a.starts() || b.starts() || a.frees != nil || b.frees != nil, a.Timer && b.Timer, a.hasNoInput() || b.hasNoInput():
+	case r.apart == nil || a.starts() || b.starts() || a.frees != nil || b.frees != nil, a.Timer &&
+		b.Timer, a.hasNoInput() || b.hasNoInput():
 		return false
 	case a.Takes != nil && b.Takes != nil && a.Takes.SameFlow(b.Takes) &&
 		(a.Takes.Flow.Proto == ariadne.TCP || a.Takes.Seq == b.Takes.Seq):
@@ -170,7 +174,8 @@ func (relation) needs(a, b *act) bool {
 // holds: before a or after it, its node's deadline keeps b from happening, or that it is to be
 // switched on.
 func (r relation) holds(a, b *act) bool {
-	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At || min(a.Start, a.back, a.Heal, a.since).Add(b.StartSlack) < b.At
+	return a.before.Add(b.Slack) < b.At || a.after.Add(b.Slack) < b.At ||
+		min(a.Start, a.back, a.Heal, a.since).Add(b.StartSlack) < b.At
 }
 
 // parts: a parts the network, or ends that, or makes it slow, where b's messages have to pass.
@@ -241,7 +246,8 @@ func (a *act) awaited(b *act) bool {
 		return a.by.Effect.Limits != nil && a.by.Effect.Clock == b.Takes.Sent
 	}
 	for _, p := range a.by.Effect.Packets {
-		if p.Flow.Proto == ariadne.TCP && p.Seq == b.Takes.Seq && p.Flow.Src == b.Takes.Flow.Src && p.Flow.Dst == b.Takes.Flow.Dst && p.Flow.Epoch == b.Takes.Flow.Epoch {
+		if p.Flow.Proto == ariadne.TCP && p.Seq == b.Takes.Seq && p.Flow.Src == b.Takes.Flow.Src &&
+			p.Flow.Dst == b.Takes.Flow.Dst && p.Flow.Epoch == b.Takes.Flow.Epoch {
 			return true
 		}
 	}
@@ -258,7 +264,8 @@ func (relation) shields(a, b *act) bool { return a.turns && a.event.Node == b.Pe
 // no node, or any if the line must be of a's node.
 func (r relation) allows(a, b *act) bool {
 	_, named := r.rules.AfterOf[b.event.Kind]
-	return a.says&(1<<b.event.Kind) != 0 && (named || a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil) || r.allowsWithin(a, b)
+	return a.says&(1<<b.event.Kind) != 0 &&
+		(named || a.event.Node == b.event.Node || a.event.Node == b.Peer || b.Partition != nil) || r.allowsWithin(a, b)
 }
 
 // allowsWithin: a has written a line before which no fault happens within steps of other nodes, and
@@ -276,7 +283,8 @@ func (r relation) allowsWithin(a, b *act) bool {
 // before that.
 func (r relation) releases(a, b *act) bool {
 	return slices.ContainsFunc(a.frees, func(id ariadne.NodeID) bool {
-		return b.starts() && b.event.Node == id || slices.ContainsFunc(b.by.Effect.Packets, func(p *world.Packet) bool { return p.To == id })
+		return b.starts() && b.event.Node == id ||
+			slices.ContainsFunc(b.by.Effect.Packets, func(p *world.Packet) bool { return p.To == id })
 	})
 }
 
@@ -303,7 +311,8 @@ func (r relation) delays(a, b *act) bool {
 	if a.Delays < 0 {
 		return false
 	}
-	return b.Takes != nil && (b.At-ariadne.Time(b.Late) <= a.Delays || b.Last > 0) || b.awaits <= a.Delays || r.sendsUntil(b, a.Delays, nil)
+	return b.Takes != nil && (b.At-ariadne.Time(b.Late) <= a.Delays || b.Last > 0) || b.awaits <= a.Delays ||
+		r.sendsUntil(b, a.Delays, nil)
 }
 
 // queues: b sends on the connection whose message a takes, and would send what
@@ -326,13 +335,15 @@ func (r relation) sendsUntil(a *act, t ariadne.Time, flow *world.Packet) bool {
 // enables: b follows a at once, and could not have come before it.
 func (r relation) enables(a, b *act) bool {
 	switch {
-	case r.needs(a, b), r.precedes(a, b), b.starts() && slices.Contains(a.frees, b.event.Node), r.shields(a, b) && !a.spares, r.allows(a, b), a.awaited(b):
+	case r.needs(a, b), r.precedes(a, b), b.starts() && slices.Contains(a.frees, b.event.Node), r.shields(a, b) &&
+		!a.spares, r.allows(a, b), a.awaited(b):
 		return true
 	// A machine has stopped first, and is not switched on before connections to it have ended. Of
 	// other machines and connections that says nothing: their order may matter for what both
 	// expose.
 	case (a.by.Effect.Down.Off() || a.returns) && (b.expires() || b.probes()) && b.isEndAt(a.event.Node),
-		a.expires() && (b.returns && a.isEndAt(b.event.Node) || b.probes() && b.isEndAt(a.event.Node) && b.isEndAt(a.Takes.From)):
+		a.expires() &&
+			(b.returns && a.isEndAt(b.event.Node) || b.probes() && b.isEndAt(a.event.Node) && b.isEndAt(a.Takes.From)):
 		return true
 	case sameNode(a, b) && a.starts():
 		// A machine whose programs were killed gets messages before they are run again.

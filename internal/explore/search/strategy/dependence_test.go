@@ -38,8 +38,10 @@ func TestIndependentEventsCommute(t *testing.T) {
 		r.Grid = 2e6
 		all := []ariadne.NodeID{0, 1, 2, 3}[:n]
 		lengths := []time.Duration{0, 8e6, ariadne.Ever}[:rapid.IntRange(1, 3).Draw(t, "lengths")]
-		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, all, lengths...), world.Outages(ariadne.Stopped, all, lengths...),
-			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6), world.Drifts(all, 400_000, -300_000)}
+		r.NodeFaults = []world.NodeFaults{world.Outages(ariadne.Crashed, all, lengths...),
+			world.Outages(ariadne.Stopped, all, lengths...),
+			world.Outages(ariadne.Paused, all, 0, 5e6), world.Jumps(all, 1e6, -3e6),
+			world.Drifts(all, 400_000, -300_000)}
 		names := []string{"n1", "n2", "n3", "n4"}
 		r.NodeFaults = append(r.NodeFaults, world.Outages(ariadne.PowerLost, all[1:], lengths...))
 		for _, down := range []ariadne.Down{ariadne.Crashed, ariadne.Stopped} {
@@ -47,12 +49,17 @@ func TestIndependentEventsCommute(t *testing.T) {
 				r.NodeFaults = append(r.NodeFaults, world.OutagesTogether(down, all[:2], names, lengths[0])...)
 			}
 		}
-		r.NodeFaults = append(append(r.NodeFaults, world.OutagesTogether(ariadne.PowerLost, all[:2], names, lengths...)...), world.OutagesTogether(ariadne.PowerLost, all, names, lengths[0])...)
+		r.NodeFaults = append(append(r.NodeFaults,
+			world.OutagesTogether(ariadne.PowerLost, all[:2], names, lengths...)...),
+			world.OutagesTogether(ariadne.PowerLost, all, names, lengths[0])...)
 		for _, length := range lengths {
-			one, other := world.NewPartition("n1", all[:1], all[1:], false, length), world.NewPartition("n2", all[1:2], all[:1], true, length)
+			one, other := world.NewPartition("n1", all[:1], all[1:], false, length),
+				world.NewPartition("n2", all[1:2], all[:1], true, length)
 			r.Partitions = append(r.Partitions, one, other, one.WithLateness(2e6), other.WithLateness(5e6))
 		}
-		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill, world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join, world.Drift, world.Stall} {
+		for _, k := range []ariadne.ActionKind{world.Crash, world.Stop, world.Pause, world.Jump, world.Kill,
+			world.Power, world.Cut, world.Slow, world.Lose, world.Reset, world.Refuse, world.Split, world.Join,
+			world.Drift, world.Stall} {
 			r.Faults[k] = uint8(rapid.IntRange(0, 2).Draw(t, world.KindOf(k).Name))
 		}
 		for _, k := range world.Kinds() {
@@ -84,7 +91,10 @@ func TestIndependentEventsCommute(t *testing.T) {
 		programs := func() []worldtest.Program {
 			var p []worldtest.Program
 			for range n {
-				p = append(p, &worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares, Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0, Restart: restart, Within: within, Nets: nets, Syncs: syncs})
+				p = append(p,
+					&worldtest.Chaos{Nodes: n, Seed: seed, Tries: r.Faults[world.Fail] > 0, Spares: spares,
+						Chooses: chooses, Limits: limits, Opens: opens, Kills: r.Faults[world.Kill] > 0,
+						Restart: restart, Within: within, Nets: nets, Syncs: syncs})
 			}
 			return p
 		}
@@ -93,7 +103,8 @@ func TestIndependentEventsCommute(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs, Grid: r.Grid}).Boot(), memo.Limits{Checkpoints: 20})
+		x := memo.NewExecutor(m, (&memotest.Instances{Programs: programs, Grid: r.Grid}).Boot(),
+			memo.Limits{Checkpoints: 20})
 		defer x.Close()
 		states := space.New(y, m, x)
 		states.Unfold = true // variations commute, too

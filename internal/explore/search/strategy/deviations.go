@@ -18,7 +18,9 @@ type FewestDeviations struct {
 
 // Divide implements Divisible.
 func (d *FewestDeviations) Divide(n int) []Explorer {
-	return divided(n, newFrontier(n, &levels{}, d.Bytes), func(f frontal) Explorer { return &FewestDeviations{frontal: f} })
+	return divided(n, newFrontier(n, &levels{}, d.Bytes), func(f frontal) Explorer {
+		return &FewestDeviations{frontal: f}
+	})
 }
 
 // Begin implements Explorer.

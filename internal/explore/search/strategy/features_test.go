@@ -26,10 +26,12 @@ func sent(to ariadne.NodeID, data []string, lines ...string) *memo.Transition {
 func TestFeaturesAreFew(t *testing.T) {
 	var c features
 	first := c.of(nil, 0, sent(1, []string{"beat 1"}, "term 7 begins"))
-	if again := c.of(nil, 0, sent(1, []string{"beat 2"}, "term 18 begins")); len(first) != 2 || first[0] != again[0] || first[1] != again[1] {
+	if again := c.of(nil, 0, sent(1, []string{"beat 2"}, "term 18 begins")); len(first) != 2 || first[0] != again[0] ||
+		first[1] != again[1] {
 		t.Errorf("%x, %x: numbers matter", first, again)
 	}
-	if other := c.of(nil, 1, sent(1, []string{"beat 1"}, "term 7 begins")); other[0] == first[0] || other[1] == first[1] {
+	if other := c.of(nil, 1, sent(1, []string{"beat 1"}, "term 7 begins")); other[0] == first[0] ||
+		other[1] == first[1] {
 		t.Error("nodes do not matter")
 	}
 	if other := c.of(nil, 0, sent(1, []string{"vote 1"})); other[0] == first[1] {

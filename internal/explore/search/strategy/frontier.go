@@ -70,7 +70,8 @@ func (f *frontier) choose(parent int32, choices []Choice) (place int32, event in
 	for _, c := range choices {
 		f.enter(c.Priority, parent, int32(c.Event))
 	}
-	if place = f.queue.first(); place != nowhere && f.tree.nodes[place].parent == parent && f.tree.nodes[place].event >= 0 {
+	if place = f.queue.first(); place != nowhere && f.tree.nodes[place].parent == parent &&
+		f.tree.nodes[place].event >= 0 {
 		priority = f.queue.priority()
 		f.queue.take(nil, 1)
 		event, ok = int(f.tree.nodes[place].event), true

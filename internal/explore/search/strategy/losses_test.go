@@ -15,7 +15,8 @@ import (
 
 // trio is a system of three servers and a client.
 func trio() *world.System {
-	return world.NewSystem(world.Rules{}, []world.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "client", Client: true}})
+	return world.NewSystem(world.Rules{},
+		[]world.Node{{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "client", Client: true}})
 }
 
 // unsyncedStep is a step of which something is not synced.
@@ -65,7 +66,9 @@ func TestReliedOn(t *testing.T) {
 // lossPath is a path to a state in which each of three nodes may lose its power or crash.
 func lossPath(t *testing.T) *space.Path {
 	nodes := []ariadne.NodeID{0, 1, 2}
-	rules := world.Rules{Faults: worldtest.Faults("power", 1), NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, nodes, 1e9), world.Outages(ariadne.Crashed, nodes, 1e9)}}
+	rules := world.Rules{Faults: worldtest.Faults("power", 1),
+		NodeFaults: []world.NodeFaults{world.Outages(ariadne.PowerLost, nodes, 1e9),
+			world.Outages(ariadne.Crashed, nodes, 1e9)}}
 	rules.Faults[world.Crash] = 1
 	p, err := space.NewPath(lostUpdates(t, rules), space.Bounds{})
 	if err != nil {
@@ -201,7 +204,8 @@ func set(tuples ...expose.Tuple) *expose.Set {
 // each its own, nobody leads.
 func TestLeading(t *testing.T) {
 	role := func(role, term string) *expose.Set {
-		return set(expose.Tuple{Name: "role", Values: []string{role}}, expose.Tuple{Name: "term", Values: []string{term}})
+		return set(expose.Tuple{Name: "role", Values: []string{role}},
+			expose.Tuple{Name: "term", Values: []string{term}})
 	}
 	f := lossFrame(t)
 	from, _ := f.UntimedFaults()
@@ -212,9 +216,11 @@ func TestLeading(t *testing.T) {
 		want    []int
 	}{
 		{"nothing is exposed", []*expose.Set{nil, nil, nil}, []int{0, 1, 2}},
-		{"all are the same", []*expose.Set{role("follower", "1"), role("follower", "2"), role("follower", "2")}, []int{0, 1, 2}},
+		{"all are the same", []*expose.Set{role("follower", "1"), role("follower", "2"), role("follower", "2")},
+			[]int{0, 1, 2}},
 		{"one leads", []*expose.Set{role("follower", "1"), role("leader", "2"), role("follower", "2")}, []int{1}},
-		{"one exposes something", []*expose.Set{nil, nil, set(expose.Tuple{Name: "leader", Values: []string{"7"}})}, []int{2}},
+		{"one exposes something", []*expose.Set{nil, nil, set(expose.Tuple{Name: "leader", Values: []string{"7"}})},
+			[]int{2}},
 		{"each is its own", []*expose.Set{role("a", "1"), role("b", "2"), role("c", "2")}, []int{0, 1, 2}},
 	} {
 		f.Exposed = c.exposed
@@ -234,7 +240,8 @@ func TestExposedValues(t *testing.T) {
 	c := &Features{}
 	of := func(value string, ends bool) uint64 {
 		by := sent(0, nil)
-		by.Found.Store(&expose.Found{Changes: []expose.Change{{Tuple: expose.Tuple{Name: "term", Values: []string{value}}, Ends: ends}}})
+		by.Found.Store(&expose.Found{Changes: []expose.Change{{Tuple: expose.Tuple{Name: "term",
+			Values: []string{value}}, Ends: ends}}})
 		all := c.ofStep(1, by)
 		if len(all) != 1 {
 			t.Fatalf("%d features of a value", len(all))

@@ -67,7 +67,8 @@ type unsynced struct {
 // begin begins a path, whose first steps are not looked at. learns: the paths before may matter to
 // it.
 func (m *moments) begin(search *Features, learns bool, from int) {
-	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies), max(m.most.relied, m.had.relied), max(m.most.others, m.had.others), max(m.most.files, m.had.files)}
+	m.most = counts{max(m.most.fresh, m.had.fresh), max(m.most.replies, m.had.replies),
+		max(m.most.relied, m.had.relied), max(m.most.others, m.had.others), max(m.most.files, m.had.files)}
 	if !learns {
 		m.most = counts{}
 	}
@@ -112,7 +113,9 @@ func (m *moments) read(p *space.Path) {
 		if !now.repeat {
 			m.had.others++
 		}
-		if slices.ContainsFunc(p.Frame(i).By.Output.Places, func(at ariadne.Place) bool { return ariadne.FileOf(at.Name) != "" }) {
+		if slices.ContainsFunc(p.Frame(i).By.Output.Places, func(at ariadne.Place) bool {
+			return ariadne.FileOf(at.Name) != ""
+		}) {
 			m.had.files++
 		}
 		if from == to {
@@ -143,7 +146,8 @@ func (m *moments) of(y *world.System, node ariadne.NodeID, by *memo.Transition) 
 
 // rely enters what a step of a node has not synced, and who relies on what. It returns a node on
 // which somebody relies from now on and has not before. Not ok: there is none.
-func (m *moments) rely(y *world.System, node ariadne.NodeID, by *memo.Transition, reply bool) (id ariadne.NodeID, ok bool) {
+func (m *moments) rely(y *world.System, node ariadne.NodeID, by *memo.Transition, reply bool) (id ariadne.NodeID,
+	ok bool) {
 	for len(m.disks) < len(y.Nodes()) {
 		m.disks = append(m.disks, unsynced{})
 	}
@@ -152,7 +156,10 @@ func (m *moments) rely(y *world.System, node ariadne.NodeID, by *memo.Transition
 		*d = unsynced{}
 	} else {
 		d.some = true
-		d.sent = d.sent || slices.ContainsFunc(by.Effect.Packets, func(p *world.Packet) bool { return p.To != node && len(p.Data) > 0 })
+		d.sent = d.sent ||
+			slices.ContainsFunc(by.Effect.Packets, func(p *world.Packet) bool {
+				return p.To != node && len(p.Data) > 0
+			})
 		if !d.relied && shows(by) {
 			d.relied, id, ok = true, node, true
 		}
@@ -180,7 +187,9 @@ func shows(by *memo.Transition) bool {
 // relied are those of some events that hit a node on which somebody relies for what it has not
 // synced, or if there are none, one that has not synced something.
 func (m *moments) relied(f *space.Frame, all []int) (of []int) {
-	for _, is := range []func(*unsynced) bool{func(d *unsynced) bool { return d.relied }, func(d *unsynced) bool { return d.some }} {
+	for _, is := range []func(*unsynced) bool{func(d *unsynced) bool { return d.relied }, func(d *unsynced) bool {
+		return d.some
+	}} {
 		for _, i := range all {
 			if id := int(f.Enabled[i].Node); id < len(m.disks) && is(&m.disks[id]) {
 				of = append(of, i)

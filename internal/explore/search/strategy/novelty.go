@@ -10,7 +10,8 @@ func init() {
 	register(Row{Name: "novelty", Parts: guided, Doc: "paths that branch off where earlier paths showed new behaviour",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, worker int) Explorer {
-				return &Portfolio{Members: []*Member{{Explorer: b.novelty(seed, worker)}}, News: b.News(worker), Recall: b.recall(worker)}
+				return &Portfolio{Members: []*Member{{Explorer: b.novelty(seed, worker)}}, News: b.News(worker),
+					Recall: b.recall(worker)}
 			})
 		}})
 }

@@ -54,7 +54,8 @@ func TestConnectionsThatComeUpLate(t *testing.T) {
 // others get, and novelty no more than these.
 func TestSharesWithoutFaults(t *testing.T) {
 	shares := func(faultless bool) (slow, novelty float64) {
-		b := &Builder{Workers: 1, Faultless: faultless, Bytes: 1 << 20, News: func(int) func() News { return nil }, Combined: func(int) func(*space.Path) bool { return nil }}
+		b := &Builder{Workers: 1, Faultless: faultless, Bytes: 1 << 20, News: func(int) func() News { return nil },
+			Combined: func(int) func(*space.Path) bool { return nil }}
 		r, _ := Named(DefaultName)
 		for _, m := range r.Make(b)[0].(*Series).Parts[1].Explorer.(*Portfolio).Members {
 			switch m.Tally.Name {

@@ -47,7 +47,8 @@ type Priorities struct {
 // Begin implements Explorer.
 func (w *Priorities) Begin(p *space.Path) (keep int, ok bool) {
 	w.draw = newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
+	w.chance.begin(p.System().Within(),
+		origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
 	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	changes := w.Changes

@@ -9,7 +9,9 @@ import (
 func init() {
 	register(Row{Name: "pos", Parts: guided, Doc: "random paths by partial order sampling: each event has a random priority, drawn again when it loses a race",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Sampling{Seed: seed, Features: b.shared(), Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer {
+				return &Sampling{Seed: seed, Features: b.shared(), Index: b.From}
+			})
 		}})
 }
 
@@ -36,7 +38,8 @@ type Sampling struct {
 // Begin implements Explorer.
 func (w *Sampling) Begin(p *space.Path) (keep int, ok bool) {
 	d := newDraw(w.Seed, w.Index)
-	w.chance.begin(p.System().Within(), origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
+	w.chance.begin(p.System().Within(),
+		origin{seed: w.Seed, index: w.Index, length: w.length, weights: &unweighted, features: w.Features})
 	w.late.begin(w.Seed, w.Index)
 	w.Index++
 	w.salt, w.lost = d.next(), map[hash.Hash]uint64{}

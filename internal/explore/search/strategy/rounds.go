@@ -34,9 +34,10 @@ func (r *Rounds) Begin(p *space.Path) (keep int, ok bool) {
 		return keep, true
 	}
 	r.temper.begin(p, origin{seed: r.Seed, index: r.Index, weights: &r.Weights, features: r.Features})
-	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch, Choose: func(p *space.Path, choices []int) (event, awake int) {
-		return r.temper.pickAwake(&r.Weights, p, choices)
-	}}
+	r.dpor = &DPOR{Undisturbed: true, Backtracks: r.Backtracks, Branch: r.Branch,
+		Choose: func(p *space.Path, choices []int) (event, awake int) {
+			return r.temper.pickAwake(&r.Weights, p, choices)
+		}}
 	r.Index++
 	if r.Backtracks == 0 {
 		r.dpor.Backtracks = space.AtMost(min(r.Index, 100))

@@ -118,7 +118,8 @@ func Named(name string) (r Row, ok bool) {
 func Unknown(name string) error {
 	if of, parts, some := strings.Cut(name, ":"); some {
 		if r, ok := Named(of); ok && len(r.Parts) > 0 {
-			return fmt.Errorf("strategy %s: the parts to leave out are -%s, not %q", of, strings.Join(r.Parts, ",-"), parts)
+			return fmt.Errorf("strategy %s: the parts to leave out are -%s, not %q", of, strings.Join(r.Parts, ",-"),
+				parts)
 		} else if ok {
 			return fmt.Errorf("strategy %s has no parts to leave out: write it without %q", of, parts)
 		}
@@ -163,7 +164,8 @@ func (b *Builder) states(d Divisible) []Explorer {
 }
 
 func (b *Builder) novelty(seed uint64, worker int) *Novelty {
-	return &Novelty{Seed: seed, Weights: b.Weights, Features: b.shared(), Index: b.From, Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+	return &Novelty{Seed: seed, Weights: b.Weights, Features: b.shared(), Index: b.From,
+		Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
 }
 
 func (b *Builder) recall(worker int) *Recall {
@@ -174,5 +176,6 @@ func (b *Builder) recall(worker int) *Recall {
 }
 
 func (b *Builder) rounds(seed uint64) *Rounds {
-	return &Rounds{Seed: seed, Weights: b.Weights, Features: b.shared(), Backtracks: b.Backtracks, Branch: b.Branch, Index: b.From}
+	return &Rounds{Seed: seed, Weights: b.Weights, Features: b.shared(), Backtracks: b.Backtracks, Branch: b.Branch,
+		Index: b.From}
 }

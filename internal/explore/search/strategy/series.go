@@ -10,7 +10,8 @@ func init() {
 	register(Row{Name: DefaultName, Parts: append(slices.Clone(guided), partNovelty), Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
 		States: true, Matches: true, Orders: true, AgainAtFirst: true,
 		Make: func(b *Builder) []Explorer {
-			d := Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed), Skip: b.From > 0,
+			d := Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed),
+				Skip:    b.From > 0,
 				Workers: b.Workers, Full: b.Full, Faultless: b.Faultless, News: b.News, Recall: b.Recall,
 				Novelty: func(worker int) *Novelty {
 					n := b.novelty(SeedOf(b.Seed, worker), worker)
@@ -89,7 +90,8 @@ func (d Default) Explorers() []Explorer {
 		all = append(all, d.random(i))
 		if i < near {
 			rest := all[i].(*Portfolio)
-			first := &Thorough{Portfolio{News: rest.News, Recall: rest.Recall, Members: []*Member{{Explorer: deviations[i], Tally: Tally{Name: "deviations"}}}}}
+			first := &Thorough{Portfolio{News: rest.News, Recall: rest.Recall,
+				Members: []*Member{{Explorer: deviations[i], Tally: Tally{Name: "deviations"}}}}}
 			for _, m := range rest.Members {
 				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share, Tally: m.Tally})
 			}
@@ -109,10 +111,13 @@ func (d Default) random(worker int) *Portfolio {
 	}
 	r := d.Rounds
 	r.Seed = SeedOf(r.Seed, worker)
-	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Features: r.Features}, Share: slow, Tally: Tally{Name: "slow"}},
-		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}, Tally: Tally{Name: "priorities"}}, {Explorer: &r, Tally: Tally{Name: "rounds"}}}}
+	f := &Portfolio{Members: []*Member{{Explorer: &Slow{Seed: r.Seed, Index: r.Index, Features: r.Features},
+		Share: slow, Tally: Tally{Name: "slow"}},
+		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}, Tally: Tally{Name: "priorities"}},
+		{Explorer: &r, Tally: Tally{Name: "rounds"}}}}
 	if d.Novelty != nil {
-		f.Members = append(f.Members, &Member{Explorer: d.Novelty(worker), Share: novelty, Tally: Tally{Name: "novelty"}})
+		f.Members = append(f.Members,
+			&Member{Explorer: d.Novelty(worker), Share: novelty, Tally: Tally{Name: "novelty"}})
 	}
 	if d.News != nil {
 		f.News = d.News(worker)

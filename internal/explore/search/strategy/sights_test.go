@@ -16,7 +16,8 @@ import (
 // TestSightsOfCutPaths: what a path that was cut and went on has shown is what the same path shows
 // when it is read from its beginning, and a sight is new once.
 func TestSightsOfCutPaths(t *testing.T) {
-	lostUpdate := lostUpdates(t, world.Rules{Latency: time.Millisecond, Delays: 2, Faults: worldtest.Faults("crash", 2)})
+	lostUpdate := lostUpdates(t,
+		world.Rules{Latency: time.Millisecond, Delays: 2, Faults: worldtest.Faults("crash", 2)})
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := space.NewPath(lostUpdate, space.Bounds{})
 		if err != nil {
@@ -44,7 +45,8 @@ func TestSightsOfCutPaths(t *testing.T) {
 			if _, news := whole.read(p, &c); news {
 				t.Fatal("the same path has shown something new when it was read again")
 			}
-			if !maps.Equal(s.counts, whole.counts) || !slices.Equal(s.all, whole.all) || !slices.Equal(s.ends, whole.ends) {
+			if !maps.Equal(s.counts, whole.counts) || !slices.Equal(s.all, whole.all) ||
+				!slices.Equal(s.ends, whole.ends) {
 				t.Fatalf("read in parts: %v, want %v", s.all, whole.all)
 			}
 		}

@@ -197,7 +197,8 @@ func (r relation) rouse(p *space.Path, f *space.Frame, sleep []*act) {
 	for n := -1; n < len(f.Enabled); { // what is varied further may sleep too
 		n = len(f.Enabled)
 		for _, a := range sleep {
-			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.varies && i >= 0 {
+			if i := slices.IndexFunc(f.Enabled, func(e world.Event) bool { return e.SameAction(&a.event) }); a.varies &&
+				i >= 0 {
 				p.AddVariations(f, i)
 			}
 		}

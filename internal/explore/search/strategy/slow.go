@@ -12,7 +12,9 @@ import (
 func init() {
 	register(Row{Name: "slow", Parts: guided, Doc: "natural paths on which some messages are slow for a while, with faults on some paths",
 		Make: func(b *Builder) []Explorer {
-			return b.each(func(seed uint64, _ int) Explorer { return &Slow{Seed: seed, Features: b.shared(), Index: b.From} })
+			return b.each(func(seed uint64, _ int) Explorer {
+				return &Slow{Seed: seed, Features: b.shared(), Index: b.From}
+			})
 		}})
 }
 
@@ -104,7 +106,8 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	}
 	for range n {
 		if together {
-			s.holds = append(s.holds, hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain, together: true})
+			s.holds = append(s.holds,
+				hold{nth: 1 + s.draw.below(1+s.draw.below(s.most)), by: (*world.Packet).Chain, together: true})
 		} else {
 			s.holds = append(s.holds, s.hold())
 		}
@@ -112,7 +115,8 @@ func (s *Slow) Begin(p *space.Path) (keep int, ok bool) {
 	if together && s.draw.below(2) == 0 {
 		s.holds = append(s.holds, hold{steps: s.until, by: fromClients(p.System()), what: 1, together: true})
 	}
-	s.chance.begin(p.System().Within(), origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, features: s.Features})
+	s.chance.begin(p.System().Within(),
+		origin{seed: s.Seed, index: s.Index, length: s.length, weights: &unweighted, features: s.Features})
 	budgets := p.System().Rules().Faults
 	for _, k := range world.Kinds() {
 		if kind := world.KindOf(k); kind.Fault == "" || kind.Enabled == nil || kind.Untimed || budgets[k] == 0 {
@@ -219,7 +223,8 @@ func (s *Slow) beginBehind(seed uint64, index, from int) {
 	s.late.begin(seed, index)
 	s.holds, s.faults = s.holds[:0], s.faults[:0]
 	for range 1 + s.draw.below(2) {
-		h := hold{from: from + s.draw.below(1<<s.draw.below(holdOrders)), steps: 1 << s.draw.below(7), by: holders[s.draw.below(len(holders))]}
+		h := hold{from: from + s.draw.below(1<<s.draw.below(holdOrders)), steps: 1 << s.draw.below(7),
+			by: holders[s.draw.below(len(holders))]}
 		h.steps += s.draw.below(h.steps)
 		s.holds = append(s.holds, h)
 	}

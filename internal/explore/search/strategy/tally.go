@@ -14,12 +14,14 @@ type Tally struct {
 
 // Plus is the sum of two tallies of a name, or of one and the zero value.
 func (t Tally) Plus(o Tally) Tally {
-	return Tally{cmp.Or(t.Name, o.Name), t.Executions + o.Executions, t.Violations + o.Violations, t.Transitions + o.Transitions, t.Sights + o.Sights}
+	return Tally{cmp.Or(t.Name, o.Name), t.Executions + o.Executions, t.Violations + o.Violations,
+		t.Transitions + o.Transitions, t.Sights + o.Sights}
 }
 
 // Minus is what a tally has more than another one had.
 func (t Tally) Minus(o Tally) Tally {
-	return Tally{t.Name, t.Executions - o.Executions, t.Violations - o.Violations, t.Transitions - o.Transitions, t.Sights - o.Sights}
+	return Tally{t.Name, t.Executions - o.Executions, t.Violations - o.Violations, t.Transitions - o.Transitions,
+		t.Sights - o.Sights}
 }
 
 // shared is an explorer that others share.

@@ -65,7 +65,8 @@ func TestWithoutMoments(t *testing.T) {
 	waits := func(w Without) (moments int) {
 		for index := range 1000 {
 			var c chance
-			c.begin([]ariadne.ActionKind{world.Fail}, origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}})
+			c.begin([]ariadne.ActionKind{world.Fail},
+				origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}})
 			d := newDraw(3, index)
 			if wait := c.moments.draw(&d, 300); wait.moments > 0 && wait.moments < 1<<32 {
 				moments++

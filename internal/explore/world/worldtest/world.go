@@ -75,7 +75,8 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 	step := ariadne.Step{Index: w.state.Steps, Action: a, Name: w.Names().Action(a), At: in.At}
 	if world.KindOf(a.Kind).World {
 		n := &before
-		step.Output = ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done, Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
+		step.Output = ariadne.Output{Left: ariadne.Left{Clock: n.Clock, Deadline: n.Deadline, Done: n.Done,
+			Ended: n.Ended, Spared: n.Spared, Calm: n.Calm}}
 		return step, nil
 	}
 	out, err := w.automata[a.Node].Apply(in.Input())
@@ -89,7 +90,8 @@ func (w *World) take(e world.Event) (ariadne.Step, error) {
 		err = y.Absorb(&w.state, a.Node, e.At, &reached, &effect)
 	}
 	if err != nil {
-		err = fmt.Errorf("step %d (%s): node %s broke its contract: %w", step.Index, step.Name, y.Nodes()[a.Node].Name, err)
+		err = fmt.Errorf("step %d (%s): node %s broke its contract: %w", step.Index, step.Name, y.Nodes()[a.Node].Name,
+			err)
 	}
 	return step, err
 }

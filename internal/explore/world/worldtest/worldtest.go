@@ -547,7 +547,8 @@ func (c *Ctx) Sync(object string, lengths ...time.Duration) {
 	f := ariadne.OwnFlow(ariadne.Disk, Addr(c.a.ID), c.a.boots)
 	c.a.seqs[f]++
 	c.out.Messages = append(c.out.Messages, ariadne.Message{
-		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(object), Sent: c.a.clock, Window: int(lengths[i])})
+		From: c.a.ID, To: c.a.ID, Flow: f, Seq: c.a.seqs[f], Data: []byte(object), Sent: c.a.clock,
+		Window: int(lengths[i])})
 }
 
 // Spare says whether faults may hit the node.

@@ -118,7 +118,8 @@ func (f *FS) String() string {
 			n, name := f.Files[ino], path+"/"+key[1].(string)
 			data := make([]byte, n.Size)
 			copy(data, n.Data[:min(int64(len(n.Data)), n.Size)])
-			out = append(out, fmt.Sprintf("%s: inode %d, mode %o, size %d, %v, %q", name, ino, n.Mode, n.Size, n.X, shorten(data)))
+			out = append(out,
+				fmt.Sprintf("%s: inode %d, mode %o, size %d, %v, %q", name, ino, n.Mode, n.Size, n.X, shorten(data)))
 			if n.Dir {
 				walk(ino, name)
 			}
@@ -282,7 +283,8 @@ func (m model) needs(ops []*disk.Op, x, y *piece) bool {
 			return true
 		}
 	}
-	if earlier && x.op.Kind == y.op.Kind && x.op.Ino == y.op.Ino && (x.op.Kind == disk.SetAttr || x.op.Kind == disk.SetXattr && x.op.Xattr == y.op.Xattr) {
+	if earlier && x.op.Kind == y.op.Kind && x.op.Ino == y.op.Ino &&
+		(x.op.Kind == disk.SetAttr || x.op.Kind == disk.SetXattr && x.op.Xattr == y.op.Xattr) {
 		return true
 	}
 	for _, n := range x.names() {
@@ -295,7 +297,8 @@ func (m model) needs(ops []*disk.Op, x, y *piece) bool {
 		if !earlier {
 			return false
 		}
-		if y.op.Kind == disk.Create && isDir(y.op) && slices.ContainsFunc(x.names(), func(n [2]any) bool { return n[0] == y.op.Ino }) {
+		if y.op.Kind == disk.Create && isDir(y.op) &&
+			slices.ContainsFunc(x.names(), func(n [2]any) bool { return n[0] == y.op.Ino }) {
 			return true
 		}
 		if slices.ContainsFunc(x.removes(), func(d uint64) bool {
@@ -410,7 +413,8 @@ func (m model) durable(ops []*disk.Op, all []piece, op *disk.Op, at int) (set ui
 		return slices.ContainsFunc(p.names(), func(n [2]any) bool { return n[0] == op.Ino })
 	})
 	data := of(func(p *piece) bool {
-		inRange := op.Flags&disk.Ranged == 0 || p.size >= 0 || p.lo < (op.Offset+op.Length+page-1)/page*page && op.Offset/page*page < p.hi
+		inRange := op.Flags&disk.Ranged == 0 || p.size >= 0 || p.lo < (op.Offset+op.Length+page-1)/page*page &&
+			op.Offset/page*page < p.hi
 		return p.file() && p.op.Ino == op.Ino && inRange
 	})
 	attr := of(func(p *piece) bool {

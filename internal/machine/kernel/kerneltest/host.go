@@ -31,7 +31,8 @@ func NewHostMachine(tb testing.TB) *HostMachine {
 	tb.Helper()
 	m := &HostMachine{}
 	var err error
-	if m.mem, err = unix.Mmap(-1, 0, HostSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if m.mem, err = unix.Mmap(-1, 0, HostSize, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		tb.Fatal(err)
 	}
 	m.At = uint64(uintptr(unsafe.Pointer(&m.mem[0])))
@@ -63,7 +64,8 @@ func (m *HostMachine) transfer(nr uintptr, addr uint64, b []byte) kernel.Errno {
 	}
 	local := unix.Iovec{Base: &b[0], Len: uint64(len(b))}
 	remote := [2]uint64{addr, uint64(len(b))}
-	n, _, e := unix.Syscall6(nr, uintptr(os.Getpid()), uintptr(unsafe.Pointer(&local)), 1, uintptr(unsafe.Pointer(&remote)), 1, 0)
+	n, _, e := unix.Syscall6(nr, uintptr(os.Getpid()), uintptr(unsafe.Pointer(&local)), 1,
+		uintptr(unsafe.Pointer(&remote)), 1, 0)
 	if e == 0 && int(n) != len(b) {
 		return unix.EFAULT
 	}

@@ -13,7 +13,9 @@ import (
 func Network(count int) []*kernel.Node {
 	var hosts []kernel.Host
 	for i := range count {
-		hosts = append(hosts, kernel.Host{Name: fmt.Sprintf("n%d", i), Addrs: []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}})
+		hosts = append(hosts,
+			kernel.Host{Name: fmt.Sprintf("n%d", i),
+				Addrs: []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}})
 	}
 	var nodes []*kernel.Node
 	for i, h := range hosts {

@@ -20,7 +20,8 @@ import (
 func spinner(t *testing.T) *tracee.Thread {
 	t.Helper()
 	runtime.LockOSThread()
-	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", "while :; do :; done"}, &syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
+	pid, err := syscall.ForkExec("/bin/sh", []string{"sh", "-c", "while :; do :; done"},
+		&syscall.ProcAttr{Sys: &syscall.SysProcAttr{Ptrace: true}})
 	if err != nil {
 		t.Skipf("needs sh and ptrace: %v", err)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // counts are values near the bounds of a counter, and small ones.
-var counts = []uint64{0, 1, 2, 7, math.MaxUint32, math.MaxUint64/2 + 1, math.MaxUint64 - 2, math.MaxUint64 - 1, math.MaxUint64}
+var counts = []uint64{0, 1, 2, 7, math.MaxUint32, math.MaxUint64/2 + 1, math.MaxUint64 - 2, math.MaxUint64 - 1,
+	math.MaxUint64}
 
 // TestLikeLinux: random reads and writes of a counter return what Linux returns, and leave it as
 // ready as Linux does.

@@ -112,7 +112,8 @@ func (m *Shms) GonePages() (n uint64) {
 
 // Open is shmget: alloc makes memory of the size and returns Linux's id for it. Whatever the
 // settings say, all segments together have no more pages than the machine.
-func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc func() (int, kernel.Errno)) (*Shm, kernel.Errno) {
+func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc func() (int, kernel.Errno)) (*Shm,
+	kernel.Errno) {
 	s, fresh, e := m.findObject(t, key, flags)
 	most, all, segments := ShmLimits(t.Node())
 	switch {

@@ -152,7 +152,8 @@ func (s *Queues) create(t *kernel.Thread, name string, mode uint32, size *[2]int
 			return nil, unix.EINVAL
 		}
 	}
-	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true, Perm: ipc.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
+	q := &Queue{Name: name, MaxMsgs: int(msgs), MsgSize: int(bytes), named: true,
+		Perm: ipc.NewPerm(t, 0, mode&^uint32(t.Proc.Umask))}
 	q.UID, q.GID = t.Cred.UID.FS, t.Cred.GID.FS
 	if s.bytes == nil {
 		s.bytes = map[int]int{}
@@ -378,7 +379,8 @@ func (q *Queue) notifyArrival(t *kernel.Thread) {
 	switch how.Kind {
 	case SigevSignal:
 		if how.Signo != 0 {
-			t.Node().Kill(p, signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Cred.UID.Real, Value: how.Value})
+			t.Node().Kill(p,
+				signal.Info{Signo: how.Signo, Code: siMesgQ, PID: t.Proc.PID, UID: t.Cred.UID.Real, Value: how.Value})
 		}
 	case SigevThread:
 		how.wake(wokenUp)

@@ -118,7 +118,8 @@ func TestNotify(t *testing.T) {
 	}
 	other.Wait.Entry.Leave(other)
 	q.Send(other, 0, []byte("b"))
-	if p := th.Proc.Pending; len(p) != 1 || p[0].Signo != int(unix.SIGUSR1) || p[0].Code != siMesgQ || p[0].Value != 5 || p[0].PID != other.Proc.PID {
+	if p := th.Proc.Pending; len(p) != 1 || p[0].Signo != int(unix.SIGUSR1) || p[0].Code != siMesgQ ||
+		p[0].Value != 5 || p[0].PID != other.Proc.PID {
 		t.Errorf("pending %+v", p)
 	}
 	q.Receive(th)
@@ -179,7 +180,8 @@ func TestNames(t *testing.T) {
 func TestReady(t *testing.T) {
 	th := newThread(kernel.NewNode(0, "n0", 1))
 	f := open(t, th, "q")
-	for i, want := range []kernel.Events{kernel.Out | kernel.WrNorm, kernel.In | kernel.RdNorm | kernel.Out | kernel.WrNorm, kernel.In | kernel.RdNorm} {
+	for i, want := range []kernel.Events{kernel.Out | kernel.WrNorm,
+		kernel.In | kernel.RdNorm | kernel.Out | kernel.WrNorm, kernel.In | kernel.RdNorm} {
 		if got := f.Ready(); got != want {
 			t.Errorf("with %d messages: %v, want %v", i, got, want)
 		}

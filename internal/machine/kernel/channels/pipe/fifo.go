@@ -28,7 +28,8 @@ func init() {
 
 // OpenNamed opens the named pipe that lies at key (fifo(7)). When wait is not
 // nil the call must block on it and go on with ResumeOpen.
-func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end *End, wait *kernel.Queue, e kernel.Errno) {
+func OpenNamed(n *kernel.Node, t *kernel.Thread, key inode.Key, flags int) (end *End, wait *kernel.Queue,
+	e kernel.Errno) {
 	p, e := fifo(t, key)
 	if e != 0 {
 		return nil, nil, e

@@ -247,7 +247,8 @@ func parseAssertion(line string) (_ saying, why string) {
 	}
 	return func(_ *File, t *kernel.Thread) {
 		n := t.Node()
-		n.Logs = append(n.Logs, ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
+		n.Logs = append(n.Logs,
+			ariadne.LogLine{At: n.Now, Stream: ariadne.Exposed, PID: t.Proc.PID, Text: strings.TrimSpace(line)})
 	}, ""
 }
 
@@ -274,13 +275,16 @@ func parseEvent(text string) (_ saying, why string) {
 		if len(n.Addrs) > 0 {
 			addr = n.Addrs[0]
 		}
-		n.Out = append(n.Out, ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.OwnFlow(ariadne.App, addr, n.Boots), Seq: s.events, Data: []byte(text), Sent: n.Now})
+		n.Out = append(n.Out,
+			ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.OwnFlow(ariadne.App, addr, n.Boots), Seq: s.events,
+				Data: []byte(text), Sent: n.Now})
 	}, ""
 }
 
 func parseChoose(things []string) (_ saying, why string) {
 	question := strings.Join(things, "|")
-	if n, err := strconv.ParseInt(things[0], 10, 64); len(things) == 1 && (err == nil || errors.Is(err, strconv.ErrRange)) {
+	if n, err := strconv.ParseInt(things[0], 10, 64); len(things) == 1 &&
+		(err == nil || errors.Is(err, strconv.ErrRange)) {
 		if n < 1 || n > Most {
 			return nil, fmt.Sprintf("want a number from 1 to %d", Most)
 		}

@@ -32,7 +32,8 @@ func TestEvents(t *testing.T) {
 		if got := string(b[:k]); want == "" && e != unix.EAGAIN || want != "" && (e != 0 || got != want) {
 			t.Errorf("read %q, %v, want %q", got, e, want)
 		}
-		if waits := f.Ready()&kernel.In == 0; waits && len(f.answers) == 0 || !waits && len(f.answers) > 0 && f.answers[0].event != 0 {
+		if waits := f.Ready()&kernel.In == 0; waits && len(f.answers) == 0 || !waits && len(f.answers) > 0 &&
+			f.answers[0].event != 0 {
 			t.Errorf("ready: %v", f.Ready())
 		}
 	}
@@ -71,10 +72,12 @@ func TestEvents(t *testing.T) {
 	early.Seq = 5
 	Deliver(n, &early)
 	read(other, "")
-	for _, bad := range []string{"event", "event {", "event 1", "event null", "event [1]", `event "x"`, "event {} {}", "event {'a': 1}", "event {\"a\":\n1}", "event {\"a\": \"\xff\"}", "eventual {}"} {
+	for _, bad := range []string{"event", "event {", "event 1", "event null", "event [1]", `event "x"`, "event {} {}",
+		"event {'a': 1}", "event {\"a\":\n1}", "event {\"a\": \"\xff\"}", "eventual {}"} {
 		out, asked := len(n.Out), len(other.answers)
 		n.Refusals = nil
-		if _, e := other.Write(th, []byte(bad)); e != unix.EINVAL || len(n.Refusals) != 1 || n.Refusals[0].Harmless || len(n.Out) != out || len(other.answers) != asked {
+		if _, e := other.Write(th, []byte(bad)); e != unix.EINVAL || len(n.Refusals) != 1 || n.Refusals[0].Harmless ||
+			len(n.Out) != out || len(other.answers) != asked {
 			t.Errorf("%q: %v, refused %v", bad, e, n.Refusals)
 		}
 	}
@@ -135,7 +138,8 @@ func TestAnswers(t *testing.T) {
 		}
 	}
 	say("choose 2\nchoose x yy\nfault off\n")
-	if got := []string{read(100), read(1), read(1), read(5), read(5)}; !slices.Equal(got, []string{"1\n", "y", "y", "\n", ""}) {
+	if got := []string{read(100), read(1), read(1), read(5), read(5)}; !slices.Equal(got,
+		[]string{"1\n", "y", "y", "\n", ""}) {
 		t.Errorf("read %q", got)
 	}
 	if !Spared(n) {
@@ -147,7 +151,9 @@ func TestAnswers(t *testing.T) {
 	if len(n.Refusals) > 0 {
 		t.Errorf("refused: %v", n.Refusals)
 	}
-	for i, bad := range []string{"choose\n", "choose 0\n", "choose -1 \n", "choose 1001\n", "choose 5000000000\n", "choose 99999999999999999999\n", "choose a a\n", "choose %2C ,\n", "fault\n", "fault off now\n", "Choose 3\n", "\n", "\n\n",
+	for i, bad := range []string{"choose\n", "choose 0\n", "choose -1 \n", "choose 1001\n", "choose 5000000000\n",
+		"choose 99999999999999999999\n", "choose a a\n", "choose %2C ,\n", "fault\n", "fault off now\n", "Choose 3\n",
+		"\n", "\n\n",
 		"choose 2\nwhat\n", "choose" + strings.Repeat(" 1", Most+1), strings.Repeat("fault on\n", 2000)} {
 		if e := say(bad); e != unix.EINVAL {
 			t.Errorf("%.30q: %v", bad, e)

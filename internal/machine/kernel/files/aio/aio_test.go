@@ -81,7 +81,8 @@ func TestContexts(t *testing.T) {
 					t.Fatalf("seed %d: a waiter was told %d times of an event", seed, w.told)
 				}
 			}
-			if m := models[id]; m != nil && (c.Room() != size-len(m.events)-m.underWay || c.Busy() != (m.underWay > 0)) {
+			if m := models[id]; m != nil &&
+				(c.Room() != size-len(m.events)-m.underWay || c.Busy() != (m.underWay > 0)) {
 				t.Fatalf("seed %d: room for %d, busy %v; want %+v", seed, c.Room(), c.Busy(), *m)
 			}
 		}

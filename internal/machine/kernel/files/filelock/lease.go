@@ -169,7 +169,8 @@ func openFiles(n *kernel.Node, key inode.Key) []*kernel.OpenFile {
 		}
 		for _, fd := range p.FDs.Numbers() {
 			of := p.FDs.Get(fd)
-			if h, ok := of.File.(*kernel.HostFile); ok && h.Key() == key && of.Flags&unix.O_PATH == 0 && !slices.Contains(list, of) {
+			if h, ok := of.File.(*kernel.HostFile); ok && h.Key() == key && of.Flags&unix.O_PATH == 0 &&
+				!slices.Contains(list, of) {
 				list = append(list, of)
 			}
 		}

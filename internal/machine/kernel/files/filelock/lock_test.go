@@ -71,7 +71,8 @@ func checkTidy(t *testing.T, f *fileLocks) {
 			if a.Owner != b.Owner {
 				continue
 			}
-			if a.Start <= b.End && b.Start <= a.End || a.Write == b.Write && (a.End+1 == b.Start || b.End+1 == a.Start) {
+			if a.Start <= b.End && b.Start <= a.End || a.Write == b.Write &&
+				(a.End+1 == b.Start || b.End+1 == a.Start) {
 				t.Fatalf("locks %+v and %+v should be one", a, b)
 			}
 		}

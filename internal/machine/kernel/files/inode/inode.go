@@ -306,7 +306,8 @@ func (f *Table) Append(b []byte, key Key) []byte {
 	key = f.First(key)
 	t, written := f.times[key]
 	use := f.Disk.file[key]
-	for _, v := range []int64{int64(f.inodes[key]), t.Access, t.Modify, t.Change, t.Birth, int64(f.SetID[key]), use.written, use.kept, int64(len(f.xattrs[key]))} {
+	for _, v := range []int64{int64(f.inodes[key]), t.Access, t.Modify, t.Change, t.Birth, int64(f.SetID[key]),
+		use.written, use.kept, int64(len(f.xattrs[key]))} {
 		b = binary.AppendVarint(b, v)
 	}
 	for _, x := range f.xattrs[key] {

@@ -49,14 +49,16 @@ func SignalDirectory(t *kernel.Thread, of *kernel.OpenFile, key inode.Key, fd in
 	i := slices.IndexFunc(s.directories, func(d *directory) bool { return d.of == of && d.table == t.FDs() })
 	if i < 0 {
 		// The last one who has asked is the first to be told.
-		s.directories, i = slices.Insert(s.directories, 0, &directory{watch: watch{key: n.Files.First(key)}, of: of, table: t.FDs()}), 0
+		s.directories, i = slices.Insert(s.directories, 0,
+			&directory{watch: watch{key: n.Files.First(key)}, of: of, table: t.FDs()}), 0
 		s.watches++
 	}
 	d := s.directories[i]
 	d.fd = fd
 	d.rename = d.rename || arg&dnRename != 0
 	d.stays = d.stays || arg&dnMultishot != 0
-	for bit, mask := range map[uint32]uint32{dnAccess: unix.IN_ACCESS, dnModify: unix.IN_MODIFY, dnAttrib: unix.IN_ATTRIB,
+	for bit, mask := range map[uint32]uint32{dnAccess: unix.IN_ACCESS, dnModify: unix.IN_MODIFY,
+		dnAttrib: unix.IN_ATTRIB,
 		dnCreate: unix.IN_CREATE | unix.IN_MOVED_TO, dnDelete: unix.IN_DELETE | unix.IN_MOVED_FROM} {
 		if arg&bit != 0 {
 			d.mask |= mask

@@ -383,7 +383,8 @@ func (u unlinked) inUse(n *kernel.Node) (found bool) {
 		}
 		found = found || same
 	})
-	return found || slices.ContainsFunc(states.Of(n).unlinked, func(in unlinked) bool { return n.Files.First(in.at.Dir) == u.key })
+	return found ||
+		slices.ContainsFunc(states.Of(n).unlinked, func(in unlinked) bool { return n.Files.First(in.at.Dir) == u.key })
 }
 
 // Relinked is called when a file has got a name again (linkat(2) of a descriptor).

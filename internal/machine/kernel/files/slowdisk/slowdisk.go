@@ -95,7 +95,9 @@ func (s *Sync) Begin(t *kernel.Thread, v int64, ender Ender) {
 	if len(n.Addrs) > 0 {
 		addr = n.Addrs[0]
 	}
-	n.Out = append(n.Out, ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.OwnFlow(ariadne.Disk, addr, n.Boots), Seq: s.number, Data: []byte(s.what), Sent: n.Now, Window: int(s.length)})
+	n.Out = append(n.Out,
+		ariadne.Message{From: n.ID, To: n.ID, Flow: ariadne.OwnFlow(ariadne.Disk, addr, n.Boots), Seq: s.number,
+			Data: []byte(s.what), Sent: n.Now, Window: int(s.length)})
 	if ender != nil {
 		calls.Of(t).sync = nil
 	}

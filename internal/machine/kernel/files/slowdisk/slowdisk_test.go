@@ -63,7 +63,8 @@ func TestASyncEndsByItsMessage(t *testing.T) {
 		t.Fatalf("%d messages", len(n.Out))
 	}
 	m := n.Out[0]
-	if m.From != n.ID || m.To != n.ID || m.Flow.Proto != ariadne.Disk || string(m.Data) != "fsync of /f" || time.Duration(m.Window) != 2*time.Second {
+	if m.From != n.ID || m.To != n.ID || m.Flow.Proto != ariadne.Disk || string(m.Data) != "fsync of /f" ||
+		time.Duration(m.Window) != 2*time.Second {
 		t.Errorf("message %+v", m)
 	}
 	if r := s.Wait(th); r.Op != kernel.OpBlock || !th.Wait.Uninterruptible {

@@ -98,7 +98,8 @@ var (
 // LinkLocal is the address of IPv6 that a node's eth0 makes of its hardware address (RFC 4291).
 func LinkLocal(id ariadne.NodeID) netip.Addr {
 	m := kernel.EthernetAddr(id)
-	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3], 14: m[4], 15: m[5]})
+	return netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 8: m[0] ^ 2, 9: m[1], 10: m[2], 11: 0xff, 12: 0xfe, 13: m[3],
+		14: m[4], 15: m[5]})
 }
 
 // SameLink reports whether a node is on a network of n's.

@@ -81,7 +81,8 @@ func TestList(t *testing.T) {
 		{0, 0, "80"}, {sizeofIfreq - 1, buf, "0"}, {sizeofIfreq, buf, "40 lo:127.0.0.1"},
 		{1000, buf, "80 lo:127.0.0.1 eth0:10.0.0.1"}, {-1, buf, "0"},
 	} {
-		m.Poke(conf, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(uint32(c.room))), c.buf))
+		m.Poke(conf,
+			binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(uint32(c.room))), c.buf))
 		if _, e := Ioctl(&s, th, unix.SIOCGIFCONF, conf); e != 0 {
 			t.Fatal(e)
 		}

@@ -37,7 +37,8 @@ func Inet6Table(n *kernel.Node) string {
 				scope = 0x20
 			}
 			if p.Addr().Is6() {
-				s += fmt.Sprintf("%x %02x %02x %02x %02x %8s\n", p.Addr().AsSlice(), l.Index, p.Bits(), scope, unix.IFA_F_PERMANENT, l.Name)
+				s += fmt.Sprintf("%x %02x %02x %02x %02x %8s\n", p.Addr().AsSlice(), l.Index, p.Bits(), scope,
+					unix.IFA_F_PERMANENT, l.Name)
 			}
 		}
 	}

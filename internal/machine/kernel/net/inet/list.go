@@ -41,5 +41,6 @@ func (p *Ports) Entries(family int) []Entry {
 
 // NewEntry is what a socket's addresses say.
 func (i *Endpoint) NewEntry(s State) Entry {
-	return Entry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID, V6Only: i.V6Only()}
+	return Entry{Local: i.Local, Remote: i.Remote, State: uint8(s), UID: i.UID, Inode: i.ID, ID: i.ID,
+		V6Only: i.V6Only()}
 }

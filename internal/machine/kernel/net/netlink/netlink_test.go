@@ -71,7 +71,8 @@ func (b *both) answers(t *testing.T, request []byte) (ours, linux []string) {
 
 // compared are the attributes of which Linux says the same of any machine's loopback interface.
 var compared = map[uint16][]uint16{
-	unix.RTM_NEWLINK: {unix.IFLA_IFNAME, unix.IFLA_TXQLEN, unix.IFLA_OPERSTATE, unix.IFLA_LINKMODE, unix.IFLA_MTU, unix.IFLA_QDISC, unix.IFLA_ADDRESS, unix.IFLA_BROADCAST},
+	unix.RTM_NEWLINK: {unix.IFLA_IFNAME, unix.IFLA_TXQLEN, unix.IFLA_OPERSTATE, unix.IFLA_LINKMODE, unix.IFLA_MTU,
+		unix.IFLA_QDISC, unix.IFLA_ADDRESS, unix.IFLA_BROADCAST},
 	unix.RTM_NEWADDR: {unix.IFA_ADDRESS, unix.IFA_LOCAL, unix.IFA_BROADCAST, unix.IFA_LABEL, unix.IFA_FLAGS},
 }
 
@@ -81,7 +82,8 @@ func said(b []byte, port uint32) (all []string) {
 	for len(b) >= sizeofNlHdr {
 		n := int(le.Uint32(b))
 		typ, body := le.Uint16(b[4:]), b[sizeofNlHdr:n]
-		what := fmt.Sprintf("type %d, flags %#x, sequence %d, to its port %v", typ, le.Uint16(b[6:]), le.Uint32(b[8:]), le.Uint32(b[12:]) == port)
+		what := fmt.Sprintf("type %d, flags %#x, sequence %d, to its port %v", typ, le.Uint16(b[6:]), le.Uint32(b[8:]),
+			le.Uint32(b[12:]) == port)
 		switch typ {
 		case unix.NLMSG_ERROR, unix.NLMSG_DONE:
 			what += fmt.Sprintf(": %x", body)
@@ -90,7 +92,8 @@ func said(b []byte, port uint32) (all []string) {
 		case unix.RTM_NEWADDR:
 			what += fmt.Sprintf(": %x%s", body[:8], attributes(body[unix.SizeofIfAddrmsg:], compared[typ]))
 		}
-		if typ < unix.NLMSG_MIN_TYPE || typ == unix.RTM_NEWLINK && le.Uint32(body[4:]) == iface.Lo || typ == unix.RTM_NEWADDR && le.Uint32(body[4:]) == iface.Lo {
+		if typ < unix.NLMSG_MIN_TYPE || typ == unix.RTM_NEWLINK && le.Uint32(body[4:]) == iface.Lo ||
+			typ == unix.RTM_NEWADDR && le.Uint32(body[4:]) == iface.Lo {
 			all = append(all, what)
 		}
 		b = b[min(len(b), align(n)):]
@@ -148,7 +151,8 @@ func TestLikeLinux(t *testing.T) {
 		{"link by name", unix.RTM_GETLINK, linkBody(0, "lo"), true, true},
 		{"no such index", unix.RTM_GETLINK, linkBody(99999, ""), false, true},
 		{"no such name", unix.RTM_GETLINK, linkBody(0, "none0"), true, true},
-		{"by another name", unix.RTM_GETLINK, attr(linkBody(0, ""), unix.IFLA_ALT_IFNAME, []byte("lo\x00")), true, true},
+		{"by another name", unix.RTM_GETLINK, attr(linkBody(0, ""), unix.IFLA_ALT_IFNAME, []byte("lo\x00")), true,
+			true},
 		{"neither index nor name", unix.RTM_GETLINK, linkBody(0, ""), true, true},
 		{"short body", unix.RTM_GETLINK, make([]byte, 5), true, true},
 		{"no body", unix.RTM_GETLINK, nil, false, true},

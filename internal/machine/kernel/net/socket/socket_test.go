@@ -97,20 +97,23 @@ func TestOptionsLikeLinux(t *testing.T) {
 
 func setLinux(fd int, k optKey, v int) unix.Errno {
 	value := int32(v)
-	_, _, e := unix.Syscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(k.level), uintptr(k.name), uintptr(unsafe.Pointer(&value)), 4, 0)
+	_, _, e := unix.Syscall6(unix.SYS_SETSOCKOPT, uintptr(fd), uintptr(k.level), uintptr(k.name),
+		uintptr(unsafe.Pointer(&value)), 4, 0)
 	return e
 }
 
 func getLinux(fd int, k optKey) string {
 	value, size := int32(0), int32(4)
-	_, _, e := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(k.level), uintptr(k.name), uintptr(unsafe.Pointer(&value)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, e := unix.Syscall6(unix.SYS_GETSOCKOPT, uintptr(fd), uintptr(k.level), uintptr(k.name),
+		uintptr(unsafe.Pointer(&value)), uintptr(unsafe.Pointer(&size)), 0)
 	return fmt.Sprint(value, " ", e)
 }
 
 // TestInherit: an accepted socket has its listener's options, and is its own afterwards.
 func TestInherit(t *testing.T) {
 	n := kerneltest.Network(1)[0]
-	listener, accepted := New(n, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_TCP), New(n, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_TCP)
+	listener, accepted := New(n, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_TCP),
+		New(n, unix.AF_INET, unix.SOCK_STREAM, unix.IPPROTO_TCP)
 	listener.SetIntOption(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 	listener.KeepOption(unix.IPPROTO_TCP, unix.TCP_CONGESTION, []byte("reno"))
 	listener.RecvTimeout, listener.LingerOn, listener.Linger = 5, true, 3
@@ -118,7 +121,8 @@ func TestInherit(t *testing.T) {
 	check := func(s *Sock, alive int, congestion string) {
 		t.Helper()
 		kept, _ := s.KeptOption(unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-		if s.Opt(unix.SOL_SOCKET, unix.SO_KEEPALIVE) != alive || string(kept) != congestion || s.RecvTimeout != 5 || !s.LingerOn || s.Linger != 3 {
+		if s.Opt(unix.SOL_SOCKET, unix.SO_KEEPALIVE) != alive || string(kept) != congestion || s.RecvTimeout != 5 ||
+			!s.LingerOn || s.Linger != 3 {
 			t.Errorf("keep-alive %d, %q, %+v", s.Opt(unix.SOL_SOCKET, unix.SO_KEEPALIVE), kept, s)
 		}
 	}
@@ -135,7 +139,8 @@ func TestUnseen(t *testing.T) {
 	for _, c := range []struct {
 		name, value int
 		unseen      bool
-	}{{unix.SO_TIMESTAMP, 0, false}, {unix.SO_TIMESTAMP, 1, true}, {unix.SO_TIMESTAMP, 0, false}, {unix.SO_KEEPALIVE, 1, false}} {
+	}{{unix.SO_TIMESTAMP, 0, false}, {unix.SO_TIMESTAMP, 1, true}, {unix.SO_TIMESTAMP, 0, false},
+		{unix.SO_KEEPALIVE, 1, false}} {
 		s.SetIntOption(unix.SOL_SOCKET, c.name, c.value)
 		if got := s.Unseen(unix.SOL_SOCKET, c.name); got != c.unseen {
 			t.Errorf("option %d = %d: %v", c.name, c.value, got)

@@ -54,7 +54,8 @@ func Limits(n *kernel.Node) *[]ariadne.Limit {
 // limit is that of this end: of TCP_USER_TIMEOUT and keep-alive. The probes of keep-alive count
 // until there are enough of them or, with TCP_USER_TIMEOUT, until that is over.
 func (c *Socket) limit() (l ariadne.Limit) {
-	if c.flow == nil || c.orphan || c.state != inet.Established && c.state != inet.CloseWait && c.state != inet.FinWait {
+	if c.flow == nil || c.orphan || c.state != inet.Established && c.state != inet.CloseWait &&
+		c.state != inet.FinWait {
 		return l
 	}
 	l.Flow = c.flowOut()

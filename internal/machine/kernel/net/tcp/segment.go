@@ -75,7 +75,8 @@ func (s *stack) segment(n *kernel.Node, m *ariadne.Message) {
 		s.syn(n, c, m)
 	case c != nil && c.state != inet.TimeWait && (c.flow == nil || c.epoch == m.Flow.Epoch):
 		c.segment(m)
-	case (m.Flags&ariadne.RST == 0 || m.Flags&ariadne.MID != 0) && m.Flags != ariadne.WND && (c == nil || c.state != inet.TimeWait):
+	case (m.Flags&ariadne.RST == 0 || m.Flags&ariadne.MID != 0) && m.Flags != ariadne.WND &&
+		(c == nil || c.state != inet.TimeWait):
 		s.reject(n, m)
 	}
 }
@@ -88,7 +89,8 @@ func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 		s.segment(n, &r)
 		return
 	}
-	f := inet.FlowFor(n, inet.FlowKey{Proto: ariadne.TCP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}}, r.Flow.Epoch)
+	f := inet.FlowFor(n, inet.FlowKey{Proto: ariadne.TCP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}},
+		r.Flow.Epoch)
 	switch {
 	case f.Epoch <= m.Flow.Epoch:
 	case m.Flags&ariadne.SYN == 0:

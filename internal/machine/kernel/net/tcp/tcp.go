@@ -130,7 +130,8 @@ var _ = kernel.DeclareKind[*Socket]()
 
 // New returns a fresh socket.
 func New(n *kernel.Node, domain int) *Socket {
-	c := &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)}, state: inet.Closed}
+	c := &Socket{Endpoint: inet.Endpoint{Sock: socket.New(n, domain, unix.SOCK_STREAM, unix.IPPROTO_TCP)},
+		state: inet.Closed}
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_SNDBUF, 16384)  // net.ipv4.tcp_wmem
 	c.SetOpt(unix.SOL_SOCKET, unix.SO_RCVBUF, 131072) // net.ipv4.tcp_rmem
 	return c
@@ -311,7 +312,8 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 		return c.connectGoesOn()
 	case c.state != inet.Closed:
 		return unix.EISCONN
-	case c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4, c.Domain == unix.AF_INET6 && len(addr) < iface.MinInet6:
+	case c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4, c.Domain == unix.AF_INET6 &&
+		len(addr) < iface.MinInet6:
 		return unix.EINVAL
 	case iface.SockaddrFamily(addr) != c.Domain:
 		return unix.EAFNOSUPPORT
@@ -343,7 +345,8 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 // Connects returns where connect(2) with an address would look for a way to; not ok: it would not
 // come to that.
 func (c *Socket) Connects(addr []byte) (dst netip.AddrPort, ok bool) {
-	short := c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4 || c.Domain == unix.AF_INET6 && len(addr) < iface.MinInet6
+	short := c.Domain == unix.AF_INET && len(addr) < iface.SizeofInet4 || c.Domain == unix.AF_INET6 &&
+		len(addr) < iface.MinInet6
 	if c.connected || c.connecting || c.state != inet.Closed || short || iface.SockaddrFamily(addr) != c.Domain {
 		return dst, false
 	}

@@ -337,11 +337,14 @@ func TestLimits(t *testing.T) {
 	}
 	flow := ends[0].flowOut()
 	set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
-	told("defaults of keep-alive", ariadne.Limit{Flow: flow, Idle: (7200 + 9*75) * time.Second, First: 7200 * time.Second, Every: 75 * time.Second})
+	told("defaults of keep-alive",
+		ariadne.Limit{Flow: flow, Idle: (7200 + 9*75) * time.Second, First: 7200 * time.Second,
+			Every: 75 * time.Second})
 	set(unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, 10)
 	set(unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, 5)
 	set(unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 2)
-	told("its options", ariadne.Limit{Flow: flow, Idle: 20 * time.Second, First: 10 * time.Second, Every: 5 * time.Second})
+	told("its options",
+		ariadne.Limit{Flow: flow, Idle: 20 * time.Second, First: 10 * time.Second, Every: 5 * time.Second})
 	set(unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0)
 	set(unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, 3000)
 	told("the user's timeout", ariadne.Limit{Flow: flow, Data: firstTry + 3*time.Second})

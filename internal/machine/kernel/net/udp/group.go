@@ -93,8 +93,10 @@ func sourceOn(n *kernel.Node, dst netip.Addr, link int) netip.Addr {
 // one.
 func (u *Socket) sendToGroup(d *datagram) {
 	n, group := u.Node, d.to.Addr()
-	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: d.from, Dst: d.to}, Group: group, Data: slices.Clone(d.data)}
-	if d.link == iface.Lo || !group.IsMulticast() || u.multicastOption(group, unix.IP_MULTICAST_LOOP, unix.IPV6_MULTICAST_LOOP) != 0 {
+	m := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: d.from, Dst: d.to}, Group: group,
+		Data: slices.Clone(d.data)}
+	if d.link == iface.Lo || !group.IsMulticast() ||
+		u.multicastOption(group, unix.IP_MULTICAST_LOOP, unix.IPV6_MULTICAST_LOOP) != 0 {
 		stackOf(n).toGroup(&m, d.link)
 	}
 	if d.link != iface.Eth0 || group.IsMulticast() && (group.IsInterfaceLocalMulticast() ||
@@ -178,7 +180,8 @@ func (u *Socket) setGroupOption(level, name int, v []byte) kernel.Errno {
 		}
 		link, e := u.linkAt(int(binary.LittleEndian.Uint32(v[16:])))
 		return u.change(netip.AddrFrom16([16]byte(v)), link, e, name == unix.IPV6_ADD_MEMBERSHIP)
-	case (level == unix.IPPROTO_IP || level == unix.IPPROTO_IPV6) && (name == inet.JoinGroup || name == inet.LeaveGroup):
+	case (level == unix.IPPROTO_IP || level == unix.IPPROTO_IPV6) &&
+		(name == inet.JoinGroup || name == inet.LeaveGroup):
 		if len(v) < sizeofGroupReq {
 			return unix.EINVAL
 		}

@@ -423,7 +423,8 @@ func (s *stack) datagram(n *kernel.Node, m *ariadne.Message) {
 	case u != nil:
 		u.receive(&datagram{from: m.Flow.Src, to: m.Flow.Dst, data: m.Data})
 	default:
-		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src}, Flags: ariadne.RST}
+		r := ariadne.Message{Flow: ariadne.Flow{Proto: ariadne.UDP, Src: m.Flow.Dst, Dst: m.Flow.Src},
+			Flags: ariadne.RST}
 		if iface.IsOwn(n, r.Flow.Dst.Addr()) {
 			s.datagram(n, &r)
 			return

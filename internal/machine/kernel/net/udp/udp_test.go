@@ -92,7 +92,8 @@ func (b *both) peer(i int) ([]byte, *unix.SockaddrInet4) {
 	if i < len(b.ends) {
 		return b.ends[i].addr, &b.ends[i].to
 	}
-	return kerneltest.Sockaddr("127.0.0.1", closedPort), &unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: closedPort}
+	return kerneltest.Sockaddr("127.0.0.1", closedPort),
+		&unix.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}, Port: closedPort}
 }
 
 // send sends from an end to a peer, or with -1 without an address.
@@ -142,7 +143,8 @@ func (b *both) connect(i, to int) (ours, linux string) {
 
 func (b *both) disconnect(i int) (ours, linux string) {
 	var none unix.RawSockaddr // AF_UNSPEC
-	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(b.ends[i].linux), uintptr(unsafe.Pointer(&none)), unix.SizeofSockaddrInet4)
+	_, _, e := unix.Syscall(unix.SYS_CONNECT, uintptr(b.ends[i].linux), uintptr(unsafe.Pointer(&none)),
+		unix.SizeofSockaddrInet4)
 	return result(0, b.ends[i].ours.Connect(b.by, make([]byte, unix.SizeofSockaddrInet4))), result(0, e)
 }
 
@@ -215,7 +217,8 @@ func TestLikeLinux(t *testing.T) {
 			default:
 				how := r.IntN(4)
 				what = fmt.Sprintf("shut down %d, %d", i, how)
-				ours, linux = result(0, b.ends[i].ours.Shutdown(how)), result(0, errno(unix.Shutdown(b.ends[i].linux, how)))
+				ours, linux = result(0, b.ends[i].ours.Shutdown(how)),
+					result(0, errno(unix.Shutdown(b.ends[i].linux, how)))
 			}
 			if log = append(log, what); ours != linux {
 				t.Fatalf("seed %d: %s: %.200s, Linux: %.200s\nbehind %q", seed, what, ours, linux, log)
@@ -250,7 +253,8 @@ func newPair(t *testing.T) *pair {
 
 func (p *pair) send(from, port int, data string) {
 	p.t.Helper()
-	n, e := p.ends[from].Send(p.by[from], &socket.OutMsg{Data: []byte(data), To: kerneltest.Sockaddr(addresses[1-from], port)})
+	n, e := p.ends[from].Send(p.by[from],
+		&socket.OutMsg{Data: []byte(data), To: kerneltest.Sockaddr(addresses[1-from], port)})
 	if e != 0 || n != len(data) {
 		p.t.Fatalf("send: %d, %v", n, e)
 	}

@@ -25,5 +25,6 @@ func (f *flights) add(user, n int) {
 func tooManyInFlight(t *kernel.Thread) bool {
 	most, _ := t.Proc.Rlimit(unix.RLIMIT_NOFILE)
 	f := flightsOf.Peek(t.Node())
-	return f != nil && uint64(f.count[t.Cred.UID.Real]) > most && !t.Capable(unix.CAP_SYS_RESOURCE) && !t.Capable(unix.CAP_SYS_ADMIN)
+	return f != nil && uint64(f.count[t.Cred.UID.Real]) > most && !t.Capable(unix.CAP_SYS_RESOURCE) &&
+		!t.Capable(unix.CAP_SYS_ADMIN)
 }

@@ -31,7 +31,8 @@ func List(n *kernel.Node) []Entry {
 	var list []Entry
 	all := openSockets(n)
 	for _, u := range all {
-		e := Entry{ID: u.ID, Type: u.Type, Addr: u.addr, Listening: u.listening, Connected: u.connected, UID: u.UID, Shut: u.shut,
+		e := Entry{ID: u.ID, Type: u.Type, Addr: u.addr, Listening: u.listening, Connected: u.connected, UID: u.UID,
+			Shut:    u.shut,
 			HasPeer: u.peer != nil, Sending: u.charged}
 		if slices.Contains(all, u.peer) {
 			e.Peer = u.peer.ID

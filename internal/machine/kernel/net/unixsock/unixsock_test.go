@@ -98,7 +98,8 @@ func (b *both) poll(i int) (ours, linux string) {
 // is taken, what comes, where a packet is cut off, what is ready, and what remains of an end that
 // was shut down or closed.
 func TestLikeLinux(t *testing.T) {
-	for name, typ := range map[string]int{"stream": unix.SOCK_STREAM, "datagrams": unix.SOCK_DGRAM, "packets": unix.SOCK_SEQPACKET} {
+	for name, typ := range map[string]int{"stream": unix.SOCK_STREAM, "datagrams": unix.SOCK_DGRAM,
+		"packets": unix.SOCK_SEQPACKET} {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(150) {
 				r := rand.New(rand.NewPCG(seed, uint64(typ)))
@@ -129,7 +130,8 @@ func TestLikeLinux(t *testing.T) {
 					case k < 99:
 						how := r.IntN(3)
 						what = fmt.Sprintf("shut down %d, %d", i, how)
-						ours, linux = say(0, b.ours[i].Shutdown(how), nil), say(0, errno(unix.Shutdown(b.linux[i], how)), nil)
+						ours, linux = say(0, b.ours[i].Shutdown(how), nil),
+							say(0, errno(unix.Shutdown(b.linux[i], how)), nil)
 					default:
 						what = fmt.Sprintf("close %d", i)
 						b.ours[i].Release(b.by.Node())
@@ -138,7 +140,8 @@ func TestLikeLinux(t *testing.T) {
 					}
 					if log = append(log, what); ours != linux {
 						if len(ours)+len(linux) > 400 {
-							ours, linux = fmt.Sprintf("%.60q (%d)", ours, len(ours)), fmt.Sprintf("%.60q (%d)", linux, len(linux))
+							ours, linux = fmt.Sprintf("%.60q (%d)", ours, len(ours)),
+								fmt.Sprintf("%.60q (%d)", linux, len(linux))
 						}
 						t.Fatalf("seed %d: %s: %s, Linux: %s\nbehind %q", seed, what, ours, linux, log)
 					}

@@ -227,7 +227,8 @@ func (f *Table) move(w *waiter, to key, addr uint64) {
 
 // WakeOp is FUTEX_WAKE_OP's second half: the word at addr2 has been changed, and
 // both says whether its waiters are woken too.
-func (f *Table) WakeOp(t *kernel.Thread, addr, addr2 uint64, private bool, count, count2 int, both bool) (int, kernel.Errno) {
+func (f *Table) WakeOp(t *kernel.Thread, addr, addr2 uint64, private bool, count, count2 int, both bool) (int,
+	kernel.Errno) {
 	n, e := f.Wake(t, addr, private, count, Any)
 	if e != 0 || !both {
 		return n, e

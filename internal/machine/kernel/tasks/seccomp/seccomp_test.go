@@ -30,8 +30,12 @@ func TestValid(t *testing.T) {
 		{"jump too far", []Instruction{{Code: classJMP | jumpEQ, JT: 0, JF: 2}, ret, ret}, false},
 		{"jump around", []Instruction{{Code: classJMP | jumpAlways, K: 1<<32 - 1}, ret}, false},
 		{"nothing stored", []Instruction{{Code: classLD | ldMem, K: 3}, ret}, false},
-		{"stored on one way", []Instruction{{Code: classJMP | jumpEQ, JF: 1}, {Code: classST, K: 3}, {Code: classLD | ldMem, K: 3}, ret}, false},
-		{"stored on both", []Instruction{{Code: classST, K: 3}, {Code: classJMP | jumpEQ, JF: 1}, {Code: tax}, {Code: classLD | ldMem, K: 3}, ret}, true},
+		{"stored on one way",
+			[]Instruction{{Code: classJMP | jumpEQ, JF: 1}, {Code: classST, K: 3}, {Code: classLD | ldMem, K: 3}, ret},
+			false},
+		{"stored on both",
+			[]Instruction{{Code: classST, K: 3}, {Code: classJMP | jumpEQ, JF: 1}, {Code: tax},
+				{Code: classLD | ldMem, K: 3}, ret}, true},
 	} {
 		if got := Valid(c.program); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
@@ -43,7 +47,8 @@ func TestValid(t *testing.T) {
 // in the order of the network and has no negation.
 func TestPrograms(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	code := []uint16{classLD | ldAbs, classLD | ldImm, classLD | ldMem, classLDX | ldImm, classLDX | ldMem, classST, classSTX, tax, txa,
+	code := []uint16{classLD | ldAbs, classLD | ldImm, classLD | ldMem, classLDX | ldImm, classLDX | ldMem, classST,
+		classSTX, tax, txa,
 		classJMP | jumpAlways, retK, retA}
 	for _, x := range []uint16{0, fromX} {
 		for _, op := range []uint16{opAdd, opSub, opMul, opDiv, opOr, opAnd, opLsh, opRsh, opXor} {
@@ -57,7 +62,8 @@ func TestPrograms(t *testing.T) {
 	for tried < 20000 {
 		p := make([]Instruction, 2+r.IntN(12))
 		for i := range p {
-			p[i] = Instruction{Code: code[r.IntN(len(code))], JT: uint8(r.IntN(3)), JF: uint8(r.IntN(3)), K: uint32(r.IntN(16)) << (4 * r.IntN(8))}
+			p[i] = Instruction{Code: code[r.IntN(len(code))], JT: uint8(r.IntN(3)), JF: uint8(r.IntN(3)),
+				K: uint32(r.IntN(16)) << (4 * r.IntN(8))}
 			if p[i].Code == classLD|ldAbs {
 				p[i].K = uint32(4 * r.IntN(callSize/4))
 			}
@@ -76,7 +82,8 @@ func TestPrograms(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		c := Call{NR: int32(r.Uint32()), Arch: r.Uint32(), IP: r.Uint64(), Args: [6]uint64{r.Uint64(), uint64(r.IntN(4)), 0, r.Uint64(), 1, r.Uint64()}}
+		c := Call{NR: int32(r.Uint32()), Arch: r.Uint32(), IP: r.Uint64(),
+			Args: [6]uint64{r.Uint64(), uint64(r.IntN(4)), 0, r.Uint64(), 1, r.Uint64()}}
 		var packet []byte
 		for _, w := range c.words() {
 			packet = binary.BigEndian.AppendUint32(packet, w)
@@ -99,8 +106,10 @@ func TestRunsAlone(t *testing.T) {
 		{[]Instruction{{Code: classLD | ldImm, K: 3}, {Code: classALU | opNeg}, {Code: retA}}, 1<<32 - 3},
 		{[]Instruction{{Code: classLD | ldLen}, {Code: retA}}, 64},
 		{[]Instruction{{Code: classLDX | ldLen}, {Code: txa}, {Code: retA}}, 64},
-		{[]Instruction{{Code: classLD | ldImm, K: 1}, {Code: classLDX | ldImm, K: 33}, {Code: classALU | opLsh | fromX}, {Code: retA}}, 2},
-		{[]Instruction{{Code: classLD | ldImm, K: 9}, {Code: classALU | opDiv | fromX}, {Code: retK, K: Allow}}, KillThread},
+		{[]Instruction{{Code: classLD | ldImm, K: 1}, {Code: classLDX | ldImm, K: 33}, {Code: classALU | opLsh | fromX},
+			{Code: retA}}, 2},
+		{[]Instruction{{Code: classLD | ldImm, K: 9}, {Code: classALU | opDiv | fromX}, {Code: retK, K: Allow}},
+			KillThread},
 	} {
 		if got := (&Filter{Program: c.program}).run(new([16]uint32)); !Valid(c.program) || got != c.want {
 			t.Errorf("%v: %#x, want %#x", c.program, got, c.want)
@@ -150,7 +159,8 @@ func TestAnswers(t *testing.T) {
 	}
 	older := with(Allow)
 	newer := State{ByFilter, &Filter{Older: older.Newest}}
-	if !older.CanBecome(newer) || newer.CanBecome(older) || !(State{}).CanBecome(older) || (State{Mode: Strict}).CanBecome(older) || with(Allow).CanBecome(older) {
+	if !older.CanBecome(newer) || newer.CanBecome(older) || !(State{}).CanBecome(older) ||
+		(State{Mode: Strict}).CanBecome(older) || with(Allow).CanBecome(older) {
 		t.Error("threads that may have the same filters")
 	}
 }

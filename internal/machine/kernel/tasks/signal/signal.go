@@ -33,7 +33,8 @@ const (
 var (
 	Unblockable = SetOf(int(unix.SIGKILL), int(unix.SIGSTOP))
 	Stops       = SetOf(int(unix.SIGSTOP), int(unix.SIGTSTP), int(unix.SIGTTIN), int(unix.SIGTTOU))
-	Synchronous = SetOf(int(unix.SIGSEGV), int(unix.SIGBUS), int(unix.SIGILL), int(unix.SIGTRAP), int(unix.SIGFPE), int(unix.SIGSYS))
+	Synchronous = SetOf(int(unix.SIGSEGV), int(unix.SIGBUS), int(unix.SIGILL), int(unix.SIGTRAP), int(unix.SIGFPE),
+		int(unix.SIGSYS))
 )
 
 // Values of si_code (sigaction(2)).

@@ -107,7 +107,8 @@ func newSignalFD(t *testing.T, fd int, mask signal.Set) int {
 func sendToThread(t *testing.T, signo int, value uint64) {
 	t.Helper()
 	info := signal.Info{Signo: signo, Code: -1, PID: os.Getpid(), UID: 7, Value: value}.Encode()
-	_, _, e := unix.Syscall6(unix.SYS_RT_TGSIGQUEUEINFO, uintptr(os.Getpid()), uintptr(unix.Gettid()), uintptr(signo), uintptr(unsafe.Pointer(&info[0])), 0, 0)
+	_, _, e := unix.Syscall6(unix.SYS_RT_TGSIGQUEUEINFO, uintptr(os.Getpid()), uintptr(unix.Gettid()), uintptr(signo),
+		uintptr(unsafe.Pointer(&info[0])), 0, 0)
 	if e != 0 {
 		t.Fatal(e)
 	}
