@@ -65,6 +65,7 @@ var rooms = map[string][]string{
 	"setup.joins":      {"apply.go", "process.go"},
 	"home.area":        {"home.go", "image.go"},
 	"home.areaFD":      {"home.go", "image.go"},
+	"home.device":      {"private.go"},
 	"home.disk":        {"disk.go"},
 	"home.following":   {"inplace.go"},
 	"following":        {"inplace.go"},

@@ -9,6 +9,7 @@
 //	guest: static         link statically
 //	guest: gcc OPTION     compile with this option; skip unless gcc can
 //	guest: root           skip unless we are root
+//	guest: tsc            skip unless the processor can be told to trap rdtsc
 //	guest: unshare --ipc  natively, run it with new namespaces of these kinds; skip unless we are root
 //	guest: needs CMD      skip unless CMD is installed
 //	guest: args A B       start it with these arguments
@@ -31,6 +32,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
 
 // patience is the real time that one run of one program may take.
@@ -49,6 +52,7 @@ type program struct {
 	static bool
 	gcc    []string
 	root   bool
+	tsc    bool
 	apart  []string
 	needs  []string
 	args   []string
@@ -174,6 +178,8 @@ func read(t *testing.T, name, source string) program {
 			p.gcc = append(p.gcc, rest)
 		case "root":
 			p.root = true
+		case "tsc":
+			p.tsc = true
 		case "unshare":
 			p.root, p.apart = true, append([]string{"unshare"}, strings.Fields(rest)...)
 			p.needs = append(p.needs, "unshare")
@@ -197,6 +203,9 @@ func (p program) skip(t *testing.T) {
 	t.Helper()
 	if p.root && os.Getuid() != 0 {
 		t.Skip("needs root")
+	}
+	if can, err := tracee.CanTrapTSC(); p.tsc && (err != nil || !can) {
+		t.Skipf("rdtsc is not trapped here (%v)", err)
 	}
 	needs := p.needs
 	switch filepath.Ext(p.source) {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -70,6 +72,11 @@ func TestWaysOut(t *testing.T) {
 				n.limits = `dir=$(dirname "$(eval echo \${$#})"); set -- unshare -m sh -c 'mount -t proc proc "$0/proc" && mount -t sysfs sysfs "$0/sysfs"; exec "$@"' "$dir" "$@"`
 			}
 			o := n.run(t)
+			// Without a trap, breakpoints stand where all around is code, and not beside
+			// instructions that programs may not execute, as there.
+			if can, err := tracee.CanTrapTSC(); err == nil && !can {
+				o.out = strings.ReplaceAll(o.out, "escaped: rdtscp", "")
+			}
 			if strings.Contains(o.out, "escaped") || !strings.Contains(o.out, "| done\n") {
 				t.Error(last(o.out))
 			}

@@ -1,4 +1,5 @@
 // Options of prctl that few programs use, and the time stamp counter that can be forbidden.
+// guest: tsc
 #include "guest.h"
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
