@@ -142,7 +142,8 @@ func TestDefaultIsTheSameAgain(t *testing.T) {
 		Search: check.Search{Strategy: "default", Fresh: true}}
 	cold := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
 	warm := inMemory(t, s, worldtest.TwoPhaseCommit, o).Coverage
-	if cold.Nodes.Executed == 0 || warm.Nodes.Executed != 0 {
+	// What was tried at other times costs nothing any more, so the sample of that is larger.
+	if cold.Nodes.Executed == 0 || warm.Nodes.Executed > cold.Nodes.Executed/10 {
 		t.Errorf("%d and %d transitions executed", cold.Nodes.Executed, warm.Nodes.Executed)
 	}
 	if cold.Paths == 0 || cold.StatesDigest != warm.StatesDigest || cold.Paths != warm.Paths ||
