@@ -102,8 +102,7 @@ func Probed(t *memo.Transition) bool { return t.Turns.Load() != nil }
 
 // keyOf stands for the local state of a delivery's node, and for the message.
 func keyOf(s *State, e *world.Event) hash.Hash {
-	name := s.Locals[e.Node].Name
-	return hash.OfText(string(name[:])).Plus(world.Input{Kind: ariadne.Deliver, Packet: e.Packet, At: e.At}.Key())
+	return s.Locals[e.Node].Key().Plus(world.Input{Kind: ariadne.Deliver, Packet: e.Packet, At: e.At}.Key())
 }
 
 // kindOf is which kind of message a delivery is of: those to a node that read the same, with

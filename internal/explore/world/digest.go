@@ -22,6 +22,9 @@ func NameOf(id ariadne.NodeID, name ariadne.Digest) Named {
 	return Named{name, hash.Of(binary.LittleEndian.Uint64(name[:]), binary.LittleEndian.Uint64(name[8:]), uint64(id))}
 }
 
+// Key stands for the local state among those of all nodes.
+func (n *Named) Key() hash.Hash { return n.part }
+
 // NameReached names the local state that a node reaches from the state named parent by an input: by
 // its history, unless the node says that all of it is in its content. Then states with different
 // histories may have the same name: what is Left of the node is in it, and nothing else of the
