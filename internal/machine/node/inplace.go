@@ -216,7 +216,7 @@ func (n *Node) followPages() {
 		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
 			f, was[i] = was[i], nil
 		}
-		f, ranges, err := followMappings(proc.fork, n.ownDevice(), f)
+		f, ranges, err := followMappings(proc.fork, shownDevice(n.ownDevice()), f)
 		if err != nil {
 			if errors.Is(err, tracee.ErrNoPages) {
 				cannotFollow.Store(true)
@@ -274,9 +274,6 @@ func (n *Node) canFollow() bool {
 }
 
 var errOwnFile = errors.New("a private mapping of a file of the node's own")
-
-// ownDevice is the device of the node's own files, as maps shows it.
-func (n *Node) ownDevice() uint64 { return shownDevice(n.k.Files.Private) }
 
 // writableRanges lists the private mappings of a process that it can write. errOwnFile: it has some
 // that cannot be followed. A page of those that nobody has written shows what the file holds now,

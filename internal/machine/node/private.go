@@ -25,8 +25,8 @@ import (
 // the process's virtual id and address. It is not changed once made.
 type privateMemory map[int]pages
 
-// ownDeviceOf is the device of the node's own files, also when they were never captured.
-func (n *Node) ownDeviceOf() uint64 {
+// ownDevice is the device of the node's own files, also when they were never captured.
+func (n *Node) ownDevice() uint64 {
 	if n.home.device == 0 {
 		base, _ := n.ownFiles()
 		var st unix.Stat_t
@@ -38,7 +38,7 @@ func (n *Node) ownDeviceOf() uint64 {
 
 // noteOwnFile notes that th is about to map a file of the node's own privately.
 func (n *Node) noteOwnFile(th *thread, h *kernel.HostFile) {
-	if h.Dev == n.ownDeviceOf() || strings.HasPrefix(h.Path, "/memfd:") {
+	if h.Dev == n.ownDevice() || strings.HasPrefix(h.Path, "/memfd:") {
 		th.k.Proc.MapsOwn = true
 	}
 }
@@ -46,7 +46,7 @@ func (n *Node) noteOwnFile(th *thread, h *kernel.HostFile) {
 // noteOwnImage notes whether a new program, or what loads it, is a file of the node's own.
 func (n *Node) noteOwnImage(th *thread, maps string) {
 	if n.home.treeFD != nil {
-		th.k.Proc.MapsOwn = len(ownMappings([]byte(maps), shownDevice(n.ownDeviceOf()))) > 0
+		th.k.Proc.MapsOwn = len(ownMappings([]byte(maps), shownDevice(n.ownDevice()))) > 0
 	}
 }
 
@@ -74,7 +74,7 @@ const (
 // ownWritten lists the pages that a process has written to private mappings of files of the node's
 // own, by address.
 func (n *Node) ownWritten(th *thread) (at []uint64) {
-	mappings := ownMappings([]byte(th.maps()), shownDevice(n.ownDeviceOf()))
+	mappings := ownMappings([]byte(th.maps()), shownDevice(n.ownDevice()))
 	if len(mappings) == 0 {
 		return nil
 	}
