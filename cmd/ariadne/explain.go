@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,9 @@ func printExplanation(w io.Writer, sty report.Style, x *explain.Explanation) {
 		printf("%s\n",
 			sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), m.Place(),
 				textOf(&m.Event))))
+		for _, line := range codeOf(&m.Event) {
+			printf("%s\n", sty.Line(fmt.Sprintf("%*s%s", 23+placeWidth(x), "", line)))
+		}
 	}
 	printNeeds(w, sty, x)
 	printLosses(w, sty, x)
@@ -134,6 +138,19 @@ func textOf(e *causal.Event) string {
 		text += fmt.Sprintf("  | %d more", n)
 	}
 	return abridge(text, 180)
+}
+
+// codeOf says which code sent a step's message, and wrote the lines that are shown.
+func codeOf(e *causal.Event) (lines []string) {
+	if e.Code != "" {
+		lines = append(lines, "sent by "+e.Code)
+	}
+	for _, o := range chosen(e.Outcomes) {
+		if text := "written by " + o.Code; o.Code != "" && !slices.Contains(lines, text) {
+			lines = append(lines, text)
+		}
+	}
+	return lines
 }
 
 // stamp is a time at the beginning of a line, which the step's time says better.
@@ -232,6 +249,13 @@ func printLosses(w io.Writer, sty report.Style, x *explain.Explanation) {
 		fmt.Fprintf(w, "%s\n",
 			sty.Line(fmt.Sprintf("  %s, step %d, %s: %s", l.Node, l.Step, l.File,
 				abridge(strings.Join(l.Operations, ", "), 300))))
+		told := ""
+		for _, code := range l.Code {
+			if code != "" && code != told {
+				fmt.Fprintf(w, "%s\n", sty.Line("    called by "+code))
+			}
+			told = code
+		}
 	}
 }
 

@@ -69,6 +69,15 @@ func (l *Log) Ops() []*Op {
 	return ops
 }
 
+// Since returns the operations behind those of an earlier log that this one was made of.
+func (l *Log) Since(earlier *Log) (ops []*Op) {
+	for e := l; e.Len() > earlier.Len(); e = e.prev {
+		ops = append(ops, &e.Op)
+	}
+	slices.Reverse(ops)
+	return ops
+}
+
 // unsynced returns the last operation of the window that some model may lose, or nil.
 func (l *Log) unsynced() *Log {
 	var syncs, ended []*Op

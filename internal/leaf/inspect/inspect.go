@@ -46,6 +46,22 @@ type Steppable interface {
 	ClearBreakpoint(address uint64) error
 	// Process is a process without what Look says of its files. ok: there is one.
 	Process(pid int) (p Process, ok bool)
+	// Watch lets f see what each call brings about from now on, before the thread goes on: it still
+	// stands in the call, and f may look at the machine as a Debugger may. An error ends the
+	// machine's step, which is lost.
+	Watch(f func(*Effect) error)
+}
+
+// Effect is what a system call of a thread has brought about.
+type Effect struct {
+	PID, TID int
+	// Messages and Lines are indexes into those of the step's output, the first one and the one
+	// behind the last.
+	Messages, Lines [2]int
+	// Flows are those on which the end of the step sends what the call has left to send.
+	Flows []ariadne.Flow
+	// Operations are those on files, in the words by which outputs name them (ariadne.Output.Lost).
+	Operations []string
 }
 
 // Debugger decides how threads go on. It may look at the machine while it is asked, except by

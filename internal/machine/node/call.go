@@ -68,7 +68,7 @@ func (n *Node) handleCall(th *thread) bool {
 	}
 	n.askCall(th)
 	n.showInstead(th)
-	r := sys.Handle(k)
+	r := n.handled(th)
 	if k.Call.Cut {
 		return false
 	}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/machine/hostfiles"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
@@ -69,6 +70,8 @@ type Node struct {
 	reads   *clockReads // nil: they are not noted
 	// debugging is who decides how threads go on; nil: nobody.
 	debugging *debugging
+	// watching sees what each call brings about; nil: nobody does.
+	watching func(*inspect.Effect) error
 }
 
 // setup is what a node is by its configuration. Its copies are the same.

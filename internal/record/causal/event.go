@@ -26,7 +26,18 @@ type Event struct {
 	Late     time.Duration `json:"late_ns,omitempty"`
 	Protocol string        `json:"protocol,omitempty"` // of a message with data
 	Ports    string        `json:"ports,omitempty"`    // of a message, as in 8000>32770
-	Outcomes []Outcome     `json:"outcomes,omitempty"`
+	// Code is the function and the line that sent the message, where that was looked for.
+	Code     string    `json:"code,omitempty"`
+	Outcomes []Outcome `json:"outcomes,omitempty"`
+
+	// Sent is where the message comes from.
+	Sent Sending `json:"-"`
+}
+
+// Sending is a message as one of those that a step has sent.
+type Sending struct {
+	Step    int // from 1; 0: not known
+	Message int // index, of the step's
 }
 
 // Place says where a step happened, as in "n1" or, with a message, "n1 -> n2".
@@ -57,6 +68,11 @@ type Outcome struct {
 	Kind OutcomeKind  `json:"kind"`
 	At   ariadne.Time `json:"at_ns"`
 	Text string       `json:"text"`
+	// Code is the function and the line that wrote a line, where that was looked for.
+	Code string `json:"code,omitempty"`
+
+	// Line is the index of a line among those of the step.
+	Line int `json:"-"`
 }
 
 // OutcomeKind says what an outcome is.
@@ -88,6 +104,7 @@ type Words struct {
 type sentence struct {
 	ariadne.Message
 	payload.Decoded
+	sending Sending
 }
 
 // Events returns those of an execution, from its first step.
@@ -106,7 +123,7 @@ func (w *Words) event(s *ariadne.Step) Event {
 	o := &s.Output
 	for i := range o.Messages {
 		m := &o.Messages[i]
-		w.sent[parcel{m.Flow, m.To, m.Seq}] = sentence{*m, w.reader.Read(m)}
+		w.sent[parcel{m.Flow, m.To, m.Seq}] = sentence{*m, w.reader.Read(m), Sending{s.Index, i}}
 	}
 	if s.Action.Node != ariadne.NoNode {
 		w.timers[s.Action.Node] = o.Timer
@@ -136,7 +153,7 @@ func (w *Words) input(e *Event, s *ariadne.Step) {
 		if _, m, ok := w.struck(s); ok {
 			e.From = cmp.Or(e.From, w.Names.Node(m.From))
 			e.Text = kind.Name + ": " + m.words()
-			e.Protocol, e.Ports = m.Protocol, ports(&m.Message)
+			e.Protocol, e.Ports, e.Sent = m.Protocol, ports(&m.Message), m.sending
 			if a.What != "" {
 				e.Text += " (" + a.What + ")"
 			}
@@ -160,7 +177,7 @@ func (w *Words) message(e *Event, s *ariadne.Step) {
 	if m.From != m.To {
 		e.From = w.Names.Node(m.From)
 	}
-	e.Text, e.Protocol, e.Ports = m.words(), m.Protocol, ports(&m.Message)
+	e.Text, e.Protocol, e.Ports, e.Sent = m.words(), m.Protocol, ports(&m.Message), m.sending
 	due := m.Sent.Add(w.Latency)
 	if m.Flow.Proto.Own() {
 		due = m.Sent.Add(m.After())
@@ -214,15 +231,18 @@ func ports(m *ariadne.Message) string {
 func (w *Words) outcomes(s *ariadne.Step) (all []Outcome) {
 	o := &s.Output
 	add := func(kind OutcomeKind, at ariadne.Time, format string, args ...any) {
-		all = append(all, Outcome{kind, at, fmt.Sprintf(format, args...)})
+		all = append(all, Outcome{Kind: kind, At: at, Text: fmt.Sprintf(format, args...)})
 	}
 	for _, c := range s.Action.Vary.Choices() {
 		add(Chosen, s.At, "%s at %s", strings.Replace(c.Alternative, ":", " ", 1), c.Place)
 	}
+	lines := 0
 	for l, x := range o.Said() {
 		switch {
 		case l != nil:
 			add(Line, l.At, "%s", l.Text)
+			all[len(all)-1].Line = lines
+			lines++
 		case x.Ends:
 			add(Exposed, x.At, "%s is no more", exposedName(x))
 		default:

@@ -18,11 +18,11 @@ import (
 // version is found to lose what it has acknowledged; the one in which that is repaired is not, and
 // neither are three members, whose followers also answer reads by themselves.
 func TestEtcdctl(t *testing.T) {
-	if out, err := exec.Command("../../../examples/bugs/etcd-single/fetch").CombinedOutput(); err != nil {
-		t.Skipf("not fetched: %v\n%s", err, out)
-	}
 	if _, err := exec.LookPath("etcd"); err != nil {
 		t.Skip(err)
+	}
+	if out, err := exec.Command("../../../examples/bugs/etcd-single/fetch").CombinedOutput(); err != nil {
+		t.Skipf("not fetched: %v\n%s", err, out)
 	}
 	for _, c := range []struct {
 		spec       string

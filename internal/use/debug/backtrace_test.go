@@ -45,13 +45,15 @@ func TestBacktrace(t *testing.T) {
 				}
 				p := &v.Processes[0]
 				for _, th := range p.Threads {
-					frames, err := d.stackOf(m, p.PID, th.TID)
+					frames, err := d.session.Stack(m, p.PID, th.TID)
 					if err != nil {
 						return err
 					}
 					var addresses []string
 					for i := range frames {
-						addresses = append(addresses, fmt.Sprintf("%x", frames[i].PC))
+						if !frames[i].Inlined {
+							addresses = append(addresses, fmt.Sprintf("%x", frames[i].PC))
+						}
 					}
 					shown = append(shown, addresses)
 					if strings.HasPrefix(d.inFunction(m, p, th.TID), ", in "+c.inner) {

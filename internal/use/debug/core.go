@@ -42,7 +42,7 @@ func (d *Debugger) WriteCores(node, path string) (all []Core, err error) {
 			}
 		}
 		for _, p := range live {
-			c := Core{Path: path, PID: p.PID, Program: p.Exe, Host: d.onHost(p.Exe), Threads: len(p.Threads)}
+			c := Core{Path: path, PID: p.PID, Program: p.Exe, Host: d.session.OnHost(p.Exe), Threads: len(p.Threads)}
 			if len(live) > 1 {
 				c.Path = fmt.Sprintf("%s.%d", path, p.PID)
 			}
@@ -58,17 +58,6 @@ func (d *Debugger) WriteCores(node, path string) (all []Core, err error) {
 		err = fmt.Errorf("node %s has no process behind step %d: %s", node, d.Step(), inWords(&n))
 	}
 	return all, err
-}
-
-// onHost is where on this machine a program of a node lies, or "".
-func (d *Debugger) onHost(program string) string {
-	if below, ok := strings.CutPrefix(program, "/spec/"); ok {
-		program = filepath.Join(d.session.System().Spec.Dir, below)
-	}
-	if _, err := os.Stat(program); err != nil {
-		return ""
-	}
-	return program
 }
 
 // core writes the cores of a node.

@@ -40,8 +40,6 @@ type Debugger struct {
 	kept   map[string]session.Position
 	order  []string // names of kept, as they were kept
 	branch string   // the name of the line where the debugger stands, or "" of none that is kept
-	// programs are those through which stacks were followed
-	programs programs
 }
 
 // Options are how an execution is debugged.
@@ -84,7 +82,7 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*Debugger, error) {
 }
 
 func newDebugger(e *session.Session) *Debugger {
-	return &Debugger{session: e, names: e.System().Names(), kept: map[string]session.Position{}, programs: programs{}}
+	return &Debugger{session: e, names: e.System().Names(), kept: map[string]session.Position{}}
 }
 
 // Close ends the execution.

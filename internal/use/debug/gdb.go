@@ -44,7 +44,7 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, client Client, node string
 		return err
 	}
 	return d.session.Lend(id, func(at memo.Frozen, ahead []session.Ahead) error {
-		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.onHost(p.Exe)}
+		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.session.OnHost(p.Exe)}
 		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at},
 			breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
 		return t.rerun.run()
@@ -62,7 +62,7 @@ func (d *Debugger) Program(node string, pid int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	program := d.onHost(p.Exe)
+	program := d.session.OnHost(p.Exe)
 	if program == "" {
 		return "", fmt.Errorf("node %s executes %s, which is not on the host", node, p.Exe)
 	}

@@ -2,6 +2,7 @@ package debug
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
+	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
@@ -345,18 +347,54 @@ func (d *Debugger) showStep(args string) (string, error) {
 		return "", fmt.Errorf("there is no step %d: steps 1 to %d are known", n, len(d.known))
 	}
 	s, e := &d.known[n-1], &d.Events()[n-1]
+	did, err := d.origins(n)
+	if err != nil {
+		return "", err
+	}
+	sent, err := d.origins(e.Sent.Step)
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "step %d, %v: %s\n  %s  %s\n", n, s.At, s.Name, e.Place(), printable(e.Text))
+	fmt.Fprintf(&b, "step %d, %v: %s\n  %s  %s%s\n", n, s.At, s.Name, e.Place(), printable(e.Text),
+		by(sent.Messages, e.Sent.Message))
 	for _, o := range e.Outcomes {
-		fmt.Fprintf(&b, "  %-8s %s\n", o.Kind, printable(o.Text))
+		code := ""
+		if o.Kind == causal.Line {
+			code = by(did.Lines, o.Line)
+		}
+		fmt.Fprintf(&b, "  %-8s %s%s\n", o.Kind, printable(o.Text), code)
+	}
+	for _, c := range did.Changes {
+		fmt.Fprintf(&b, "  %-8s %s%s\n", "changes", printable(c.Operation), by([]string{c.Code}, 0))
 	}
 	for i := range s.Output.Messages {
 		m := &s.Output.Messages[i]
-		fmt.Fprintf(&b, "  sends    to %s %v %v>%v #%d %v, %d bytes\n", d.session.System().World().Names().Node(m.To),
-			m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port(), m.Seq, m.Flags, len(m.Data))
+		fmt.Fprintf(&b, "  sends    to %s %v %v>%v #%d %v, %d bytes%s\n", d.session.System().World().Names().Node(m.To),
+			m.Flow.Proto, m.Flow.Src.Port(), m.Flow.Dst.Port(), m.Seq, m.Flags, len(m.Data), by(did.Messages, i))
 	}
 	fmt.Fprintf(&b, "  %d system calls, digest %v\n", s.Output.Calls, s.Output.Digest)
 	return b.String(), nil
+}
+
+// origins says where in the code a step did what it did. Nothing is known of a step 0, of nodes
+// that cannot be copied, and of those that were lost.
+func (d *Debugger) origins(step int) (*session.Origins, error) {
+	if step > 0 {
+		o, err := d.session.Origins(step)
+		if o != nil || err != nil && !errors.Is(err, ariadne.ErrNotFreezable) {
+			return o, err
+		}
+	}
+	return &session.Origins{}, nil
+}
+
+// by says which code did something, behind it, or is "".
+func by(code []string, i int) string {
+	if i >= len(code) || code[i] == "" {
+		return ""
+	}
+	return ", by " + code[i]
 }
 
 // showDigest names all that a node is: what can be seen of it, and registers and memory of its

@@ -180,7 +180,7 @@ func explain(ctx context.Context, e *session.Session, limit time.Duration) (*Exp
 	}
 	x.part()
 	x.Story = x.story()
-	return &x.Explanation, nil
+	return &x.Explanation, x.locate()
 }
 
 // waits are by node those that must be ready before it is switched on.

@@ -14,6 +14,8 @@ type Loss struct {
 	Node       string   `json:"node"`
 	File       string   `json:"file"`
 	Operations []string `json:"operations"`
+	// Code is by operation the function and the line that called it, or "".
+	Code []string `json:"code,omitempty"`
 }
 
 // losses are those of an execution, by file in the order in which they were lost.

@@ -74,9 +74,11 @@ func begin(ctx context.Context, y *system.System, t *trace.Trace, o *Options) (*
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}
-	s := &Session{system: y, ctx: ctx, memo: m, work: make(chan func()), done: make(chan error, 1)}
+	s := &Session{system: y, ctx: ctx, memo: m, programs: programs{}, work: make(chan func()),
+		done: make(chan error, 1)}
 	s.turn.Store(&turn{ctx: ctx})
-	s.executor = memo.NewExecutor(m, y.Boots(s.interrupt), limits)
+	s.boots = y.Boots(s.interrupt)
+	s.executor = memo.NewExecutor(m, s.boots, limits)
 	if t != nil {
 		s.trace, s.expected = t, t.Steps
 		for i := range t.Steps {

@@ -60,6 +60,8 @@ type Session struct {
 	taken    []taken  // the steps of path; a State shares its beginning
 	line     []string // stable names of the steps, those that are taken first
 	expected []trace.Step
+	boots    []memo.Boot  // of the nodes
+	programs programs     // through which stacks were followed
 	trace    *trace.Trace // with which it was opened, or nil
 	// stuck is the number of steps of a trace at whose end something has not happened that must, or
 	// 0, and goal which: it goes on behind the end of the clients.

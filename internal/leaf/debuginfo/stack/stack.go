@@ -5,7 +5,7 @@
 // Frames are found by call frame information (.eh_frame, .debug_frame). Where a file has none, as a
 // Go program without debug information, they are found by frame pointers.
 //
-// Read next: internal/use/debug/backtrace.go.
+// Read next: internal/use/session/stacks.go.
 package stack
 
 import (
@@ -32,6 +32,8 @@ type Frame struct {
 	Function string `json:"function,omitempty"` // or ""
 	File     string `json:"file,omitempty"`     // of the source, or ""
 	Line     int    `json:"line,omitempty"`     // or 0
+	// Inlined: its code stands within that of the next frame's function.
+	Inlined bool `json:"inlined,omitempty"`
 }
 
 // String is the frame in a line, as in "main.(*server).vote (server.go:41)".
@@ -95,7 +97,7 @@ func Of(r Registers, modules []Module, read func(b []byte, addr uint64) error) (
 		}
 		f.Module = m.Code.name
 		f.Function, f.File, f.Line = m.Code.at(addr)
-		all = append(all, f)
+		all = append(all, m.Code.unfold(f, addr)...)
 		was := r[sp]
 		if slices.Contains(outermost, f.Function) || !m.Code.caller(&r, addr, at-addr, modules, read) || r[sp] <= was {
 			return all
@@ -212,6 +214,20 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 		file, line = c.lines.At(addr)
 	}
 	return function, file, line
+}
+
+// unfold returns a frame as several where functions are inlined, innermost first.
+func (c *Code) unfold(f Frame, addr uint64) (all []Frame) {
+	if c.lines == nil {
+		return []Frame{f}
+	}
+	for _, i := range c.lines.Inlined(addr) {
+		inner := f
+		inner.Function, inner.Inlined = i.Function, true
+		f.File, f.Line = i.File, i.Line
+		all = append(all, inner)
+	}
+	return append(all, f)
 }
 
 // caller makes r the registers of who called the function that is at addr. bias is what addresses

@@ -68,6 +68,23 @@ func Flush(n *kernel.Node) {
 	s.dirty = nil
 }
 
+// Unflushed is what one connection is about to send at the end of the step.
+type Unflushed struct {
+	Flow  ariadne.Flow
+	Bytes int
+	Flags ariadne.Flags
+}
+
+// AllUnflushed returns what Flush would send now, oldest first.
+func AllUnflushed(n *kernel.Node) (all []Unflushed) {
+	for _, c := range stackOf(n).dirty {
+		if c.dirty {
+			all = append(all, Unflushed{c.flowOut(), len(c.out), c.outFlags})
+		}
+	}
+	return all
+}
+
 // flush sends what one connection left to send.
 func (s *stack) flush(n *kernel.Node, c *Socket) {
 	if !c.dirty {
