@@ -168,6 +168,11 @@ func TestWorkersFindTheSame(t *testing.T) {
 // TestWorkersShareDPOR: any number of workers takes one path of each trace, or, with
 // timers, as many as sleep sets take.
 func TestWorkersShareDPOR(t *testing.T) {
+	long := os.Getenv("ARIADNE_LONG") != ""
+	most := 500 // paths of a system
+	if long {
+		most = 2000
+	}
 	for _, timers := range []bool{false, true} {
 		t.Run(fmt.Sprint("timers ", timers), func(t *testing.T) {
 			paths, alone, blocked, widened := 0, 0, 0, 0
@@ -176,7 +181,7 @@ func TestWorkersShareDPOR(t *testing.T) {
 				s.uneven = rapid.SampledFrom([]int{0, 2, 5, 30}).Draw(t, "uneven")
 				kept := rapid.SampledFrom([]int{0, 0, 1, 10}).Draw(t, "kept")
 				d := &strategy.DPOR{}
-				want := explore(t, s.exploration(t, d), 2000)
+				want := explore(t, s.exploration(t, d), most)
 				if want.how != search.SearchExhausted {
 					t.SkipNow()
 				}
@@ -205,7 +210,7 @@ func TestWorkersShareDPOR(t *testing.T) {
 				}
 			}
 			rapid.Check(t, check)
-			for i := 1; i < 20 && os.Getenv("ARIADNE_LONG") != ""; i++ {
+			for i := 1; i < 20 && long; i++ {
 				rapid.Check(t, check)
 			}
 			t.Logf("%d paths and %d given up, %d by a worker alone; %d states were widened", paths, blocked, alone, widened)
