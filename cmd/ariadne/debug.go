@@ -12,6 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/use/debug"
+	"github.com/ariadne-mc/ariadne/internal/use/debug/screen"
 
 	"github.com/spf13/cobra"
 )
@@ -19,6 +20,7 @@ import (
 func (a *app) debugCommand() *cobra.Command {
 	var path, script string
 	var lines []string
+	var plain bool
 	o := debug.Options{System: a.system()}
 	cmd := &cobra.Command{
 		Use:   "debug TRACE|SPEC",
@@ -27,6 +29,8 @@ func (a *app) debugCommand() *cobra.Command {
 back and forth. At each step you see what nodes look like: exposed values, lines, threads with the
 call in which each waits, sockets with what is queued, timers, files. You can let something else
 happen than in the trace, and keep both ways.
+
+On a terminal you see the steps beside a node. The key ? shows what other keys do.
 
 Commands are lines. They come from -x, then from --commands, else from standard input. The command
 help lists all. A command that fails ends a script, with exit status 2.`,
@@ -49,10 +53,13 @@ help lists all. A command that fails ends a script, with exit status 2.`,
 			if err != nil {
 				return err
 			}
-			if len(lines) > 0 {
+			switch {
+			case len(lines) > 0:
 				err = executeAll(a.out, d, lines)
-			} else {
+			case plain || !isTerminal(os.Stdin) || !isTerminal(a.out) || os.Getenv("TERM") == "dumb":
 				err = prompt(os.Stdin, a.out, d)
+			default:
+				err = screen.New(d, nil).Run(cmd.Context())
 			}
 			return errors.Join(err, d.Close())
 		},
@@ -62,6 +69,7 @@ help lists all. A command that fails ends a script, with exit status 2.`,
 	f.StringVar(&script, "commands", "", "execute the commands in this `file`, one a line, and end")
 	f.StringVar(&path, "spec", "", "read the spec of a trace from this `file` instead of the one that the trace names")
 	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G (default: half of the memory of the machine)")
+	f.BoolVar(&plain, "plain", false, "ask for commands line by line, also on a terminal")
 	f.BoolVar(&o.Force, "force", false, "debug a trace even if spec or programs have changed")
 	return cmd
 }

@@ -94,6 +94,12 @@ func (d *Debugger) Cancel() { d.session.Cancel() }
 // Step is the number of the step behind which the debugger stands; 0: nothing has happened.
 func (d *Debugger) Step() int { return d.session.Steps() }
 
+// ViolationStep is the step that shows the violation of the branch; 0: no violation is known.
+func (d *Debugger) ViolationStep() int {
+	step, _, _ := d.violation()
+	return step
+}
+
 // Names are those of the nodes.
 func (d *Debugger) Names() []string { return d.names }
 

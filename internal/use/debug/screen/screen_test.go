@@ -1,0 +1,103 @@
+//go:build linux
+
+package screen_test
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/debug"
+	"github.com/ariadne-mc/ariadne/internal/use/debug/screen"
+
+	"github.com/gdamore/tcell/v2"
+)
+
+// shown is what a terminal shows, a line each.
+func shown(t tcell.SimulationScreen) string {
+	cells, width, _ := t.GetContents()
+	var b strings.Builder
+	for i, c := range cells {
+		if i > 0 && i%width == 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(string(c.Runes))
+	}
+	return b.String()
+}
+
+// TestScreen: keys lead through the steps of an execution, to another node and to commands, on a
+// wide and on a narrow terminal.
+func TestScreen(t *testing.T) {
+	for _, width := range []int{160, 80} {
+		if out, err := exec.Command("../../../../examples/planted/fetch").CombinedOutput(); err != nil {
+			t.Skipf("not fetched: %v\n%s", err, out)
+		}
+		s, err := spec.Read("../../../../examples/planted/commit.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d, err := debug.Open(t.Context(), s, debug.Options{System: system.Options{Version: "test"}, Memory: 300 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		terminal := tcell.NewSimulationScreen("UTF-8")
+		if err := terminal.Init(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { ended <- screen.New(d, terminal).Run(ctx) }()
+		wait := func(wanted ...string) {
+			t.Helper()
+			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+				text, missing := shown(terminal), ""
+				for _, w := range wanted {
+					if !strings.Contains(text, w) {
+						missing = w
+					}
+				}
+				if missing == "" {
+					return
+				}
+				if time.Now().After(deadline) {
+					cancel()
+					t.Fatalf("%d columns: no %q on\n%s", width, missing, text)
+				}
+			}
+		}
+		typed := func(text string) {
+			for _, r := range text {
+				terminal.InjectKey(tcell.KeyRune, r, tcell.ModNone)
+			}
+		}
+		wait("before all steps", "go to another step", "was not switched on yet")
+		terminal.SetSize(width, 40)
+		typed(":run 12")
+		terminal.InjectKey(tcell.KeyEnter, 0, tcell.ModNone)
+		wait("step 12 of 12", "step 12 ", "system calls, digest")
+		terminal.InjectKey(tcell.KeyUp, 0, tcell.ModNone)
+		terminal.InjectKey(tcell.KeyUp, 0, tcell.ModNone)
+		wait("step 10 of 12")
+		terminal.InjectKey(tcell.KeyTab, 0, tcell.ModNone)
+		wait("─ "+d.Names()[1]+" ─", "processes and threads")
+		typed("c")
+		wait("choices", "(as on this branch)")
+		typed(":node nobody")
+		terminal.InjectKey(tcell.KeyEnter, 0, tcell.ModNone)
+		wait(`no node is called "nobody"`)
+		t.Logf("\n%s", shown(terminal))
+		typed("q")
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
