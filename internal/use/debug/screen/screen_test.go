@@ -6,6 +6,7 @@ import (
 	"context"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,8 +18,15 @@ import (
 	"github.com/gdamore/tcell/v2"
 )
 
-// shown is what a terminal shows, a line each.
-func shown(t tcell.SimulationScreen) string {
+// terminal keeps what it shows as a text.
+type terminal struct {
+	tcell.SimulationScreen
+	mu    sync.Mutex
+	shown string
+}
+
+func (t *terminal) Show() {
+	t.SimulationScreen.Show()
 	cells, width, _ := t.GetContents()
 	var b strings.Builder
 	for i, c := range cells {
@@ -27,7 +35,15 @@ func shown(t tcell.SimulationScreen) string {
 		}
 		b.WriteString(string(c.Runes))
 	}
-	return b.String()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.shown = b.String()
+}
+
+func (t *terminal) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.shown
 }
 
 // TestScreen: keys lead through the steps of an execution, to another node and to commands, on a
@@ -45,17 +61,15 @@ func TestScreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terminal := tcell.NewSimulationScreen("UTF-8")
-		if err := terminal.Init(); err != nil {
-			t.Fatal(err)
-		}
+		terminal := &terminal{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+		shows := screen.New(d, terminal)
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
-		go func() { ended <- screen.New(d, terminal).Run(ctx) }()
+		go func() { ended <- shows.Run(ctx) }()
 		wait := func(wanted ...string) {
 			t.Helper()
 			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
-				text, missing := shown(terminal), ""
+				text, missing := terminal.text(), ""
 				for _, w := range wanted {
 					if !strings.Contains(text, w) {
 						missing = w
@@ -90,7 +104,7 @@ func TestScreen(t *testing.T) {
 		typed(":node nobody")
 		terminal.InjectKey(tcell.KeyEnter, 0, tcell.ModNone)
 		wait(`no node is called "nobody"`)
-		t.Logf("\n%s", shown(terminal))
+		t.Logf("\n%s", terminal.text())
 		typed("q")
 		if err := <-ended; err != nil {
 			t.Error(err)
