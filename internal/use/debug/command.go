@@ -61,7 +61,8 @@ func init() {
 		{"timers", "NAME", "show a node's timers", "", (*Debugger).showTimers},
 		{"files", "NAME", "show a node's own files", "", (*Debugger).showFiles},
 		{"flight f", "", "show the messages that are under way", "", (*Debugger).showFlight},
-		{"diff d", "NAME STEP [STEP]", "show what differs in a node between two steps, or between a step and here", "", (*Debugger).diff},
+		{"diff d", "NAME STEP [STEP]", "show what differs in a node between two steps, or between a step and here",
+			"STEP is a number, or one on a branch, as in 41@well.", (*Debugger).diff},
 		{"digest", "NAME", "print a number for the whole state of a node", "", (*Debugger).showDigest},
 		{"core", "NAME FILE", "write core files of a node's processes, which gdb opens", "", (*Debugger).core},
 		{"choices c", "", "list the events that can happen next", "", (*Debugger).choices},
@@ -71,6 +72,9 @@ func init() {
 		{"keep k", "NAME", "give this place a name, as a branch", "", (*Debugger).keepBranch},
 		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},
 		{"branches", "", "list the branches", "", (*Debugger).branches},
+		{"load", "NAME FILE", "make another trace of this system a branch, and go there", "", (*Debugger).load},
+		{"beside", "NAME [COUNT]", "show the steps here beside those of a branch, from the first difference on", "",
+			(*Debugger).beside},
 	}
 }
 

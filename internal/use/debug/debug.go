@@ -113,11 +113,15 @@ func (d *Debugger) moved(otherwise bool) {
 // Events are the known steps of the line in words, also of those ahead.
 func (d *Debugger) Events() []causal.Event {
 	if len(d.events) != len(d.known) {
-		y := d.session.System()
-		words := causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
-		d.events = words.Events(d.known)
+		d.events = d.inWords(d.known)
 	}
 	return d.events
+}
+
+func (d *Debugger) inWords(steps []ariadne.Step) []causal.Event {
+	y := d.session.System()
+	words := causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
+	return words.Events(steps)
 }
 
 // Goto goes behind a step that is known.

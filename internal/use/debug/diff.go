@@ -1,7 +1,6 @@
 package debug
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,30 +16,19 @@ func (d *Debugger) diff(args string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	stood := d.Step()
-	steps := []int{0, stood}
-	for i, word := range words[1:] {
-		if steps[i], err = strconv.Atoi(word); err != nil {
-			return "", fmt.Errorf("%q is no step", word)
-		}
-	}
+	places := []string{"0", strconv.Itoa(d.Step())}
+	copy(places, words[1:])
 	var views [2][]fact
-	for i, step := range steps {
-		if err = d.Goto(step); err == nil {
-			views[i], err = d.look(id, true)
+	for i, place := range places {
+		if views[i], err = d.lookAt(id, place); err != nil {
+			return "", err
 		}
-		if err != nil {
-			break
-		}
-	}
-	if err = errors.Join(err, d.Goto(stood)); err != nil {
-		return "", err
 	}
 	text := differences(views[0], views[1])
 	if text == "" {
 		text = "nothing differs in what can be seen of it\n"
 	}
-	return fmt.Sprintf("%s, behind step %d (-) and step %d (+)\n%s", words[0], steps[0], steps[1], text), nil
+	return fmt.Sprintf("%s, behind step %s (-) and step %s (+)\n%s", words[0], places[0], places[1], text), nil
 }
 
 // differences are the facts that are not the same in two views, in their order.

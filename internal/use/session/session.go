@@ -87,6 +87,9 @@ type Choice struct {
 // whatever the session does next.
 type Position struct{ line []string }
 
+// At is the position behind steps with these stable names.
+func At(line []string) Position { return Position{slices.Clone(line)} }
+
 // Steps is the number of steps of the position.
 func (p Position) Steps() int { return len(p.line) }
 

@@ -1,0 +1,164 @@
+package debug
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
+	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
+)
+
+// load makes the steps of another trace a branch, and goes to its end.
+func (d *Debugger) load(args string) (string, error) {
+	name, path, _ := strings.Cut(args, " ")
+	path = strings.TrimSpace(path)
+	if path == "" || name == traceName {
+		return "", fmt.Errorf("load wants a name for the branch, other than %s, and the file of a trace", traceName)
+	}
+	t, err := system.LoadTrace(path)
+	if err != nil {
+		return "", err
+	}
+	var line []string
+	for i := range t.Steps {
+		line = append(line, t.Steps[i].Action)
+	}
+	err = d.at(func() error {
+		if err := d.session.Return(session.At(line)); err != nil {
+			return fmt.Errorf("%s cannot be followed in this system: %w", path, err)
+		}
+		for i, s := range d.session.Taken() {
+			if trace.NewStep(s).Digest != t.Steps[i].Digest {
+				return fmt.Errorf("%s cannot be followed here: step %d does something else than in the trace", path, i+1)
+			}
+		}
+		d.kept[name] = d.session.Position()
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if !slices.Contains(d.order, name) {
+		d.order = append(d.order, name)
+	}
+	return d.toBranch(name)
+}
+
+// at goes elsewhere, and comes back to where the debugger stands.
+func (d *Debugger) at(elsewhere func() error) error {
+	stands := d.Step()
+	if err := d.Goto(len(d.known)); err != nil {
+		return err
+	}
+	line := d.session.Position()
+	err := elsewhere()
+	return errors.Join(err, d.session.Return(line), d.session.Go(stands))
+}
+
+// stepsOf are the steps of a branch in words, up to where it was kept.
+func (d *Debugger) stepsOf(name string) (steps []ariadne.Step, events []causal.Event, err error) {
+	p, ok := d.kept[name]
+	if !ok {
+		return nil, nil, fmt.Errorf("no branch is called %q: there are %s", name, strings.Join(d.order, ", "))
+	}
+	err = d.at(func() error {
+		if err := d.session.Return(p); err != nil {
+			return err
+		}
+		steps = d.session.Taken()
+		events = d.inWords(steps)
+		return nil
+	})
+	return steps, events, err
+}
+
+// besideColumn is how wide a step is beside another one.
+const besideColumn = 56
+
+// beside shows the steps here beside those of a branch, from before the first that differ.
+func (d *Debugger) beside(args string) (string, error) {
+	name, number, _ := strings.Cut(args, " ")
+	count := 2 * around
+	if number != "" {
+		var err error
+		if count, err = strconv.Atoi(strings.TrimSpace(number)); err != nil || count < 1 {
+			return "", fmt.Errorf("%q is no number of steps", number)
+		}
+	}
+	steps, there, err := d.stepsOf(name)
+	if err != nil {
+		return "", err
+	}
+	here, common := d.Events(), 0
+	for common < min(len(d.known), len(steps)) && d.known[common].Name == steps[common].Name &&
+		d.known[common].Output.Digest == steps[common].Output.Digest {
+		common++
+	}
+	if common == len(steps) && common == len(d.known) {
+		return fmt.Sprintf("all %d steps are the same\n", common), nil
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "the first %d steps are the same\n", common)
+	row := func(mark, left, right string) {
+		left = abridge(left, besideColumn)
+		fmt.Fprintf(&b, "%s %s%s | %s\n", mark, left, strings.Repeat(" ", besideColumn-len([]rune(left))),
+			abridge(right, besideColumn))
+	}
+	row(" ", "here", name)
+	cell := func(events []causal.Event, i int) string {
+		if i >= len(events) {
+			return ""
+		}
+		return fmt.Sprintf("%5d %12v  %s", events[i].Step, events[i].At, printable(Line(&events[i])))
+	}
+	for i := max(0, common-around/2); i < min(max(len(here), len(there)), common+count); i++ {
+		mark := " "
+		if i == common {
+			mark = "#" // where they part
+		}
+		row(mark, cell(here, i), cell(there, i))
+	}
+	return b.String(), nil
+}
+
+// lookAt is what a node looks like behind a step, as in 41, or behind one of a branch, as in
+// 41@well.
+func (d *Debugger) lookAt(id ariadne.NodeID, place string) (facts []fact, err error) {
+	number, branch, other := strings.Cut(place, "@")
+	step, err := strconv.Atoi(number)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no step", place)
+	}
+	if !other {
+		stood := d.Step()
+		if err := d.Goto(step); err != nil {
+			return nil, err
+		}
+		facts, err = d.look(id, true)
+		return facts, errors.Join(err, d.Goto(stood))
+	}
+	p, ok := d.kept[branch]
+	if !ok {
+		return nil, fmt.Errorf("no branch is called %q: there are %s", branch, strings.Join(d.order, ", "))
+	}
+	if step < 0 || step > p.Steps() {
+		return nil, fmt.Errorf("%s has no step %d: it has steps 0 to %d", branch, step, p.Steps())
+	}
+	known, events := d.known, d.events
+	err = d.at(func() error {
+		if err := d.session.Return(session.At(p.Names()[:step])); err != nil {
+			return err
+		}
+		d.known, d.events = d.session.Taken(), nil
+		facts, err = d.look(id, true)
+		return err
+	})
+	d.known, d.events = known, events
+	return facts, err
+}
