@@ -67,6 +67,7 @@ help lists all. A command that fails ends a script, with exit status 2.`,
 	f := cmd.Flags()
 	f.StringArrayVarP(&lines, "execute", "x", nil, "execute this `command` and end; may be given several times")
 	f.StringVar(&script, "commands", "", "execute the commands in this `file`, one a line, and end")
+	f.StringVar(&o.Decoder, "decode", "", "ask the function decode(message) of this `script` in Starlark what messages carry")
 	f.StringVar(&path, "spec", "", "read the spec of a trace from this `file` instead of the one that the trace names")
 	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G (default: half of the memory of the machine)")
 	f.BoolVar(&plain, "plain", false, "ask for commands line by line, also on a terminal")

@@ -63,6 +63,7 @@ trace was explained, and 3 when programs now do something else than in the trace
 		},
 	}
 	f := cmd.Flags()
+	f.StringVar(&o.Decoder, "decode", "", "ask the function decode(message) of this `script` in Starlark what messages carry")
 	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.DurationVar(&o.Time, "time", defaultExplain, "try executions for this `duration` of real time; 0: try none")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")

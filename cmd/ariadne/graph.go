@@ -54,6 +54,7 @@ log with vector clocks, which ShiViz reads without settings.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "graph.html", "write to this `file`: .html, .svg or .shiviz")
+	f.StringVar(&o.Decoder, "decode", "", "ask the function decode(message) of this `script` in Starlark what messages carry")
 	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.BoolVar(&o.Force, "force", false, "draw even if spec or programs have changed")
 	return cmd

@@ -25,8 +25,8 @@ import (
 
 // Decoded is what a message carries.
 type Decoded struct {
-	// Protocol is a word: resp, http, http2, json, msgpack, text, dns, tls, or bytes when it is not
-	// known.
+	// Protocol is a word: resp, http, http2, json, msgpack, text, dns, tls, script where a decoder
+	// of the user's knew it, or bytes when it is not known.
 	Protocol string `json:"protocol"`
 	// Text is one line, without control characters, of Most bytes at most.
 	Text string `json:"text"`
@@ -45,6 +45,7 @@ const (
 	text     = "text"
 	dns      = "dns"
 	tls      = "tls"
+	script   = "script"
 
 	// Bytes is the protocol of what is not understood.
 	Bytes = "bytes"
@@ -53,14 +54,18 @@ const (
 // Reader decodes the messages of one execution. What a message says may depend on those before it
 // on its connection, so each is given once, in the order in which they were sent.
 type Reader struct {
+	own Decode // asked first; nil: there is none
 	// http2 are connections that speak it, by the flow of one of the directions.
 	http2 map[ariadne.Flow]*connection
 	tls   map[ariadne.Flow]bool // flows on which TLS has begun
 }
 
-// NewReader returns a reader that has seen nothing.
-func NewReader() *Reader {
-	return &Reader{map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{}}
+// Decode is a decoder of the user's. ok: it knows what the message carries.
+type Decode func(m *ariadne.Message) (text string, ok bool)
+
+// NewReader returns a reader that has seen nothing. It asks own first, which may be nil.
+func NewReader(own Decode) *Reader {
+	return &Reader{own, map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{}}
 }
 
 // Read says what a message carries. It is the zero Decoded when that is nothing.
@@ -75,6 +80,11 @@ func (r *Reader) Read(m *ariadne.Message) (d Decoded) {
 
 func (r *Reader) read(m *ariadne.Message) Decoded {
 	b, f := m.Data, m.Flow
+	if r.own != nil && f.Proto != ariadne.Disk {
+		if line, ok := r.own(m); ok {
+			return Decoded{script, line}
+		}
+	}
 	switch {
 	case f.Proto == ariadne.Disk:
 		return Decoded{text, string(b)}

@@ -94,6 +94,8 @@ type Words struct {
 	Latency time.Duration // after which messages arrive
 	// Commands is what a command of a node is called; nil: its number.
 	Commands func(id ariadne.NodeID, command int) string
+	// Decode is a decoder of the user's, or nil.
+	Decode payload.Decode
 
 	reader *payload.Reader
 	sent   map[parcel]sentence
@@ -109,7 +111,7 @@ type sentence struct {
 
 // Events returns those of an execution, from its first step.
 func (w *Words) Events(steps []ariadne.Step) (all []Event) {
-	w.reader, w.sent, w.timers = payload.NewReader(), map[parcel]sentence{}, map[ariadne.NodeID]string{}
+	w.reader, w.sent, w.timers = payload.NewReader(w.Decode), map[parcel]sentence{}, map[ariadne.NodeID]string{}
 	for i := range steps {
 		all = append(all, w.event(&steps[i]))
 	}

@@ -39,7 +39,8 @@ type Debugger struct {
 	events []causal.Event // of known; shorter while they have not been made
 	kept   map[string]session.Position
 	order  []string // names of kept, as they were kept
-	branch string   // the name of the line where the debugger stands, or "" of none that is kept
+	words  causal.Words
+	branch string // the name of the line where the debugger stands, or "" of none that is kept
 }
 
 // Options are how an execution is debugged.
@@ -47,6 +48,8 @@ type Options struct {
 	System system.Options
 	Memory int64 // as session.Options
 	Force  bool  // debug a trace although programs or spec differ from what they were
+	// Decoder is the file of a script that says what messages carry (script.Decoder), or "".
+	Decoder string
 }
 
 // traceName is the branch that a trace is.
@@ -60,7 +63,10 @@ func OpenTrace(ctx context.Context, s *spec.Spec, path string, o Options) (*Debu
 	if err != nil {
 		return nil, err
 	}
-	d := newDebugger(e)
+	d, err := newDebugger(e, &o)
+	if err != nil {
+		return nil, err
+	}
 	if err := e.Go(len(e.Line())); err != nil {
 		if changes := e.System().HostChanges(path); errors.As(err, new(*session.Mismatch)) && len(changes) > 0 {
 			err = fmt.Errorf("%w\n%s", err, system.Listed("not as it was when the trace was made", changes))
@@ -78,11 +84,16 @@ func Open(ctx context.Context, s *spec.Spec, o Options) (*Debugger, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newDebugger(e), nil
+	return newDebugger(e, &o)
 }
 
-func newDebugger(e *session.Session) *Debugger {
-	return &Debugger{session: e, names: e.System().Names(), kept: map[string]session.Position{}}
+// newDebugger debugs what a session executes. The session is closed if that fails.
+func newDebugger(e *session.Session, o *Options) (*Debugger, error) {
+	words, err := e.Words(o.Decoder)
+	if err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return &Debugger{session: e, words: words, names: e.System().Names(), kept: map[string]session.Position{}}, nil
 }
 
 // Close ends the execution.
@@ -119,8 +130,7 @@ func (d *Debugger) Events() []causal.Event {
 }
 
 func (d *Debugger) inWords(steps []ariadne.Step) []causal.Event {
-	y := d.session.System()
-	words := causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
+	words := d.words
 	return words.Events(steps)
 }
 

@@ -7,7 +7,6 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/replay"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/record/graph"
-	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
@@ -19,17 +18,20 @@ func Draw(ctx context.Context, s *spec.Spec, path string, o Options) (*graph.Pic
 	if err != nil {
 		return nil, err
 	}
-	p, err := draw(e)
+	p, err := draw(e, o.Decoder)
 	return p, errors.Join(unlike(e.System(), path, err), e.Close())
 }
 
-func draw(e *session.Session) (*graph.Picture, error) {
+func draw(e *session.Session, decoder string) (*graph.Picture, error) {
+	words, err := e.Words(decoder)
+	if err != nil {
+		return nil, err
+	}
 	t, y := e.Trace(), e.System()
 	if err := e.Go(len(t.Steps)); err != nil {
 		return nil, err
 	}
 	names, steps := y.World().Names(), e.Taken()
-	words := wordsOf(y)
 	deviations := map[int]string{}
 	for _, d := range replay.Deviations(t, names) {
 		if _, ok := deviations[d.Step()]; !ok || !d.Late() {
@@ -42,11 +44,6 @@ func draw(e *session.Session) (*graph.Picture, error) {
 		p.Sentence, p.Violation = sentence(v, len(steps)), min(max(v.Step, 0), len(steps))
 	}
 	return p, nil
-}
-
-// wordsOf are the words for steps of a system.
-func wordsOf(y *system.System) causal.Words {
-	return causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
 }
 
 // kindOf is the kind of a deviation in words.

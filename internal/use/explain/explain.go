@@ -36,6 +36,8 @@ type Options struct {
 	System system.Options
 	// Time is how long executions are tried, in real time; 0: none is.
 	Time time.Duration
+	// Decoder is the file of a script that says what messages carry (script.Decoder), or "".
+	Decoder string
 	// Force explains although programs or spec differ from the trace's.
 	Force bool
 }
@@ -120,7 +122,7 @@ func Explain(ctx context.Context, s *spec.Spec, path string, o Options) (*Explan
 	if err != nil {
 		return nil, err
 	}
-	x, err := explain(ctx, e, o.Time)
+	x, err := explain(ctx, e, &o)
 	if err = errors.Join(unlike(e.System(), path, err), e.Close()); err != nil {
 		return nil, err
 	}
@@ -153,17 +155,20 @@ type explanation struct {
 	good    *run.Followed // the nearest execution that ends well, or nil
 }
 
-func explain(ctx context.Context, e *session.Session, limit time.Duration) (*Explanation, error) {
+func explain(ctx context.Context, e *session.Session, o *Options) (*Explanation, error) {
 	x := &explanation{session: e, system: e.System(), trace: e.Trace()}
 	if x.trace.Violation == nil {
 		return nil, fmt.Errorf("the trace ends in no violation, but because of: %s", x.trace.End)
+	}
+	var err error
+	if x.words, err = e.Words(o.Decoder); err != nil {
+		return nil, err
 	}
 	if err := e.Go(len(x.trace.Steps)); err != nil {
 		return nil, err
 	}
 	steps := e.Taken()
 	names := x.system.World().Names()
-	x.words = wordsOf(x.system)
 	x.events = x.words.Events(steps)
 	x.graph = causal.New(steps, names, waits(x.system.Spec))
 	x.past = x.graph.Past(x.targets(steps)...)
@@ -175,7 +180,7 @@ func explain(ctx context.Context, e *session.Session, limit time.Duration) (*Exp
 		}
 	}
 	x.Losses = losses(steps, names)
-	if err := x.undo(ctx, limit); err != nil {
+	if err := x.undo(ctx, o.Time); err != nil {
 		return nil, err
 	}
 	x.part()

@@ -1,0 +1,24 @@
+package session
+
+import (
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	"github.com/ariadne-mc/ariadne/internal/system"
+)
+
+// Words are the words for steps of the session's system. decoder is the file of a script that says
+// what messages carry (script.Decoder), or "".
+func (s *Session) Words(decoder string) (w causal.Words, err error) {
+	y := s.system
+	w = causal.Words{Names: y.World().Names(), Latency: y.Spec.Latency, Commands: system.CommandName(y.Spec)}
+	if decoder == "" {
+		return w, nil
+	}
+	src, err := readfile.AtMost(decoder, readfile.Spec)
+	if err != nil {
+		return w, err
+	}
+	w.Decode, err = script.Decoder(decoder, src, w.Names.Node)
+	return w, err
+}
