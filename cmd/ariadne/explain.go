@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/history"
 	"github.com/ariadne-mc/ariadne/internal/leaf/payload"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
@@ -86,6 +87,7 @@ func printExplanation(w io.Writer, sty report.Style, x *explain.Explanation) {
 			printf("%s\n", sty.Line(fmt.Sprintf("%*s%s", 23+placeWidth(x), "", line)))
 		}
 	}
+	printUnordered(w, sty, x.Unordered)
 	printNeeds(w, sty, x)
 	printLosses(w, sty, x)
 	if g := x.Goal; g != nil {
@@ -187,6 +189,45 @@ func chosen(all []causal.Outcome) []causal.Outcome {
 		}
 	}
 	return some
+}
+
+// mostOperations is how many operations of a history are drawn, the last ones.
+const mostOperations = 20
+
+// printUnordered draws the operations that no order explains: when each began and ended, by the
+// order of these events.
+func printUnordered(w io.Writer, sty report.Style, all []history.Operation) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", sty.Head("The operations that no order explains"))
+	if n := len(all) - mostOperations; n > 0 {
+		fmt.Fprintf(w, "  %s before these\n", plural(n, "operation"))
+		all = all[n:]
+	}
+	var events []int
+	client, text := 0, 0
+	for _, o := range all {
+		events = append(events, o.From)
+		if o.To > 0 {
+			events = append(events, o.To)
+		}
+		client, text = max(client, len([]rune(o.Client))), max(text, min(len([]rune(o.Text)), 40))
+	}
+	slices.Sort(events)
+	events = slices.Compact(events)
+	column := func(event int) int {
+		i, _ := slices.BinarySearch(events, event)
+		return 2 * i
+	}
+	for _, o := range all {
+		to, end := 2*len(events), "…"
+		if o.To > 0 {
+			to, end = column(o.To), "┤"
+		}
+		bar := strings.Repeat(" ", column(o.From)) + "├" + strings.Repeat("─", max(0, to-column(o.From)-1)) + end
+		fmt.Fprintf(w, "  %-*s  %-*s  %s\n", client, o.Client, text, abridge(o.Text, 40), bar)
+	}
 }
 
 // printNeeds says what comes without each deviation.

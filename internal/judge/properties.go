@@ -520,6 +520,31 @@ func (j *Judge) judgePast(past *expose.Past) string {
 	return verdict
 }
 
+// Unordered are the operations of clients that no order explains, by the first property of
+// histories that is broken; nil: there is none. given is what a step has begun with, or nil. Names
+// are the nodes'.
+func (p *Properties) Unordered(steps []ariadne.Step, given func(step int) *ariadne.Message,
+	names []string) (property string, all []history.Operation, err error) {
+	if p == nil {
+		return "", nil, nil
+	}
+	var events []expose.Event
+	for i := range steps {
+		if s := &steps[i]; s.Action.Node != ariadne.NoNode {
+			events = append(events, p.History.Events(s.Action.Node, given(s.Index), &s.Output)...)
+		}
+	}
+	if events, err = history.Operations(p.History, events); err != nil {
+		return "", nil, err
+	}
+	for _, l := range p.past {
+		if all, err = l.Unordered(events, names, historyLimit); all != nil || err != nil {
+			return l.Name, all, err
+		}
+	}
+	return "", nil, nil
+}
+
 // operations are the beginnings and ends of clients' operations.
 func (p *Properties) operations(past *expose.Past) []expose.Event {
 	all, err := history.Operations(p.History, past.Events())

@@ -35,6 +35,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/history"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/judge/stage"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
@@ -232,6 +233,13 @@ func (y *System) judgedBy(ctx context.Context, p *judge.Properties, s *space.Spa
 		s.Final = &finalJudge{y.final, ctx}
 	}
 	return s
+}
+
+// Unordered are the operations of clients in an execution that no order explains
+// (judge.Properties).
+func (y *System) Unordered(steps []ariadne.Step, given func(step int) *ariadne.Message) (property string,
+	all []history.Operation, err error) {
+	return y.judged.Unordered(steps, given, y.Names())
 }
 
 // Doubts say what of the spec's properties could not be judged so far, one line each.

@@ -68,10 +68,20 @@ func (o *operation) isOpen() bool { return o.pending || o.ignored }
 // happened at any later time or never.
 func (p *Property) Broken(events []expose.Event, names []string, limit time.Duration) (why string, unknown bool,
 	err error) {
+	key, bad, unknown, err := p.unordered(events, limit)
+	if bad == nil {
+		return "", unknown, err
+	}
+	return p.describe(key, bad, names), false, nil
+}
+
+// unordered finds the operations of a key that no order explains; nil: there are none.
+func (p *Property) unordered(events []expose.Event, limit time.Duration) (key string, bad []operation, unknown bool,
+	err error) {
 	keys := map[string][]operation{}
 	all, err := p.paired(events)
 	if err != nil {
-		return "", false, err
+		return "", nil, false, err
 	}
 	for _, o := range all {
 		if o.Op != staleRead || p.Level == Sequential {
@@ -86,11 +96,54 @@ func (p *Property) Broken(events []expose.Event, names []string, limit time.Dura
 	for _, k := range order {
 		bad, late := levels[p.Level](p, keys[k], len(events), limit)
 		if bad != nil {
-			return p.describe(k, bad, names), false, nil
+			return k, bad, false, nil
 		}
 		unknown = unknown || late
 	}
-	return "", unknown, nil
+	return "", nil, unknown, nil
+}
+
+// Operation is one of a client, for people.
+type Operation struct {
+	Client string `json:"client"` // its node, and its own name behind a slash where it has one
+	Text   string `json:"text"`   // what it does, and what came of it, as in "read x -> "5""
+	// From and To are the numbers of the events with which it began and ended, from 1. To is 0
+	// where its end is not known.
+	From int `json:"from"`
+	To   int `json:"to,omitempty"`
+}
+
+// Unordered are the operations that no order explains, of the first key that has such; nil: there
+// are none, or nobody knows within the time.
+func (p *Property) Unordered(events []expose.Event, names []string, limit time.Duration) ([]Operation, error) {
+	_, bad, _, err := p.unordered(events, limit)
+	var all []Operation
+	for i := range bad {
+		o := &bad[i]
+		op := Operation{Client: o.client(names), Text: p.words(o), From: o.from + 1}
+		if !o.pending {
+			op.To = o.to + 1
+		}
+		all = append(all, op)
+	}
+	return all, err
+}
+
+// client is who made the operation, in words.
+func (o *operation) client(names []string) string {
+	if o.Client != "" {
+		return names[o.Node] + "/" + o.Client
+	}
+	return names[o.Node]
+}
+
+// words are what an operation does, and what came of it.
+func (p *Property) words(o *operation) string {
+	text := strings.TrimSpace(o.Op + " " + o.Value)
+	if !o.isOpen() && (o.result != "" || slices.Contains(p.data.reads, o.what)) {
+		text += fmt.Sprintf(" -> %q", o.result)
+	}
+	return text
 }
 
 // levels find operations, of one key, that nothing explains, by Level; nil: there are none. Events
@@ -211,20 +264,12 @@ const mostOperations = 12
 // describe says what the clients have seen.
 func (p *Property) describe(key string, all []operation, names []string) string {
 	var texts []string
-	for _, o := range all {
-		who := names[o.Node]
-		if o.Client != "" {
-			who += "/" + o.Client
-		}
-		text := strings.TrimSpace(fmt.Sprint(who, " ", o.Op, " ", o.Value))
-		switch {
-		case o.ignored && !o.pending:
-		case o.pending:
+	for i := range all {
+		o := &all[i]
+		text := o.client(names) + " " + p.words(o)
+		if o.pending {
 			text += fmt.Sprintf(" (%d-)", o.from+1)
-		case o.result != "" || slices.Contains(p.data.reads, o.what):
-			text += fmt.Sprintf(" -> %q", o.result)
-		}
-		if !o.pending {
+		} else {
 			text += fmt.Sprintf(" (%d-%d)", o.from+1, o.to+1)
 		}
 		texts = append(texts, text)

@@ -281,7 +281,8 @@ func (t *target) answer(packet string, w why) string {
 		return t.registers()
 	case packet[0] == 'm':
 		return t.memory(packet[1:])
-	case strings.HasPrefix(packet, "Z0,"), strings.HasPrefix(packet, "z0,"):
+	case strings.HasPrefix(packet, "Z0,"), strings.HasPrefix(packet, "z0,"),
+		strings.HasPrefix(packet, "Z1,"), strings.HasPrefix(packet, "z1,"): // hbreak
 		return t.breakpoint(packet[0] == 'Z', packet[3:])
 	case strings.HasPrefix(packet, "Z2,"), strings.HasPrefix(packet, "z2,"):
 		return t.watch(packet[0] == 'Z', packet[3:])

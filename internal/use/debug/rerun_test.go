@@ -40,7 +40,7 @@ func TestSteps(t *testing.T) {
 		commands string // each with what gdb prints next, as a regular expression
 	}{
 		{"breakpoints", c, `
-			break work | Breakpoint 1
+			hbreak work | Hardware assisted breakpoint 1
 			continue   | Ariadne: in step 2
 			print i    | = 1$
 			next       | if \(i % 2\)

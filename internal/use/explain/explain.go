@@ -14,10 +14,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/replay"
+	"github.com/ariadne-mc/ariadne/internal/judge/history"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record"
@@ -56,6 +58,9 @@ type Explanation struct {
 	// Deviations are all of the trace's, in order.
 	Deviations []Deviation `json:"deviations,omitempty"`
 	Losses     []Loss      `json:"losses,omitempty"`
+	// Unordered are the operations of clients that no order explains, where the violation is of a
+	// history.
+	Unordered []history.Operation `json:"unordered,omitempty"`
 	// missing: no execution that ends well is known
 	Parting *Parting `json:"parting,omitempty"`
 	// Nearest says why no such execution is known, or "".
@@ -180,12 +185,34 @@ func explain(ctx context.Context, e *session.Session, o *Options) (*Explanation,
 		}
 	}
 	x.Losses = losses(steps, names)
+	if x.trace.Violation.Kind == property.Kind {
+		if x.Unordered, err = x.unordered(steps); err != nil {
+			return nil, err
+		}
+	}
 	if err := x.undo(ctx, o.Time); err != nil {
 		return nil, err
 	}
 	x.part()
 	x.Story = x.story()
 	return &x.Explanation, x.locate()
+}
+
+// unordered are the operations that the violated property is about, if it is of a history.
+func (x *explanation) unordered(steps []ariadne.Step) ([]history.Operation, error) {
+	given := func(step int) *ariadne.Message {
+		for _, c := range x.graph.Causes(step) {
+			if c.Kind == causal.Message && steps[step-1].Action.Kind == ariadne.ActDeliver {
+				return c.Message
+			}
+		}
+		return nil
+	}
+	name, all, err := x.system.Unordered(steps, given)
+	if err != nil || !strings.HasPrefix(x.trace.Violation.Message, name+": ") {
+		return nil, err
+	}
+	return all, nil
 }
 
 // waits are by node those that must be ready before it is switched on.

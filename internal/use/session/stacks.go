@@ -223,11 +223,12 @@ func (s *Session) watched(node memo.Instance, in ariadne.Input, did *ariadne.Ste
 	return o, errors.Join(err, node.Close())
 }
 
-// code is where in its program's own code a thread is, or "".
+// code is where in its program's own code a thread is, or "". A function without a line is mostly
+// one of an interpreter or a runtime, and says nothing.
 func (s *Session) code(m inspect.Steppable, pid, tid int) (string, error) {
 	p, _ := m.Process(pid)
 	frames, err := s.Stack(m, pid, tid)
-	if own := Own(frames, p.Exe); own != nil {
+	if own := Own(frames, p.Exe); own != nil && own.Line > 0 {
 		return own.String(), err
 	}
 	return "", err
