@@ -16,7 +16,7 @@ const (
 	rowHeight   = 20
 	headHeight  = 56
 	dot         = 4
-	letter      = 6.2 // the width of one, about
+	letter      = 7.3 // the width of one in the sentence, about
 )
 
 // WriteSVG writes a drawing for documents: nodes across, steps down, messages as arrows. It has
@@ -100,7 +100,7 @@ func (d *drawing) text(x, y int, class, text string, letters int) {
 
 // svgStyle has the page's colours, light and dark.
 const svgStyle = `
-text { font: 10px ui-monospace, monospace; fill: #223; }
+text { font: 10px ui-monospace, monospace; fill: #223; paint-order: stroke; stroke: #fff; stroke-width: 3px; }
 .name { font-weight: bold; font-size: 13px; }
 .sentence { font-size: 12px; }
 .paper { fill: #fff; }
@@ -112,7 +112,7 @@ circle.step { fill: #557; }
 circle.deviation, text.deviation { fill: #b60; }
 circle.violation, text.violation { fill: #c00; font-weight: bold; }
 @media (prefers-color-scheme: dark) {
-  text { fill: #dde; } .paper { fill: #16181d; } .life { stroke: #334; }
+  text { fill: #dde; stroke: #16181d; } .paper { fill: #16181d; } .life { stroke: #334; }
   circle.step { fill: #99b; } .message { stroke: #7ad; } .head { fill: #7ad; }
   circle.deviation, text.deviation { fill: #fa4; } circle.violation, text.violation { fill: #f66; }
 }
