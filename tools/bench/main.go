@@ -109,6 +109,7 @@ var parts = []struct {
 	{"transitions", (*bench).measureTransitions},
 	{"checkpoints", (*bench).measureCheckpoints},
 	{"clocks", (*bench).measureClocks},
+	{"visits", (*bench).measureVisits},
 	{"remembered", (*bench).measureRemembered},
 	{"windows", (*bench).measureWindows},
 	{"expose", (*bench).measureExposing},

@@ -95,11 +95,13 @@ func Of(r Registers, modules []Module, read func(b []byte, addr uint64) error) (
 		if !ok {
 			return append(all, f)
 		}
-		f.Module = m.Code.name
-		f.Function, f.File, f.Line = m.Code.at(addr)
-		all = append(all, m.Code.unfold(f, addr)...)
+		for _, at := range m.Code.frames(addr) {
+			at.PC = f.PC
+			all = append(all, at)
+		}
 		was := r[sp]
-		if slices.Contains(outermost, f.Function) || !m.Code.caller(&r, addr, at-addr, modules, read) || r[sp] <= was {
+		outer := all[len(all)-1].Function
+		if slices.Contains(outermost, outer) || !m.Code.caller(&r, addr, at-addr, modules, read) || r[sp] <= was {
 			return all
 		}
 	}
@@ -123,14 +125,17 @@ type Code struct {
 	name      string
 	progs     []elf.ProgHeader
 	functions []elf.Symbol // by address
-	frames    frame.FrameDescriptionEntries
+	unwinding frame.FrameDescriptionEntries
 	lines     *debuginfo.Lines
 	table     *gosym.Table // of a Go program
+	// known are the frames by address: threads stand in few places, and to find one reads the whole
+	// line table of a unit.
+	known map[uint64][]Frame
 }
 
 // New reads a program file, which has this name.
 func New(name string, f *elf.File) *Code {
-	c := &Code{name: name, lines: debuginfo.LinesOf(f)}
+	c := &Code{name: name, lines: debuginfo.LinesOf(f), known: map[uint64][]Frame{}}
 	for _, p := range f.Progs {
 		if p.Type == elf.PT_LOAD {
 			c.progs = append(c.progs, p.ProgHeader)
@@ -167,7 +172,7 @@ func New(name string, f *elf.File) *Code {
 		}
 		undamaged(func() {
 			if all, err := frame.Parse(b, binary.LittleEndian, 0, 8, addr); err == nil {
-				c.frames = c.frames.Append(all)
+				c.unwinding = c.unwinding.Append(all)
 			}
 		})
 	}
@@ -216,8 +221,15 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 	return function, file, line
 }
 
-// unfold returns a frame as several where functions are inlined, innermost first.
-func (c *Code) unfold(f Frame, addr uint64) (all []Frame) {
+// frames are those of an address, without where they go on: several where functions are inlined,
+// innermost first.
+func (c *Code) frames(addr uint64) (all []Frame) {
+	if all, ok := c.known[addr]; ok {
+		return all
+	}
+	defer func() { c.known[addr] = all }()
+	f := Frame{Module: c.name}
+	f.Function, f.File, f.Line = c.at(addr)
 	if c.lines == nil {
 		return []Frame{f}
 	}
@@ -236,7 +248,7 @@ func (c *Code) caller(r *Registers, addr, bias uint64, modules []Module,
 	read func(b []byte, addr uint64) error) (ok bool) {
 	var context *frame.FrameContext
 	undamaged(func() {
-		if e, err := c.frames.FDEForPC(addr); err == nil {
+		if e, err := c.unwinding.FDEForPC(addr); err == nil {
 			context, _ = e.EstablishFrame(addr)
 		}
 	})
