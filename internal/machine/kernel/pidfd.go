@@ -14,7 +14,7 @@ func (f *PidFile) Ready() Events {
 	switch p := f.Proc; {
 	case !p.Dead:
 		return 0
-	case p.Node.Procs[p.PID] != p:
+	case p.Reaped():
 		return In | RdNorm | Hup
 	}
 	return In | RdNorm
@@ -22,6 +22,9 @@ func (f *PidFile) Ready() Events {
 func (f *PidFile) Changed() *Queue  { return &f.Proc.Ended }
 func (f *PidFile) Release(n *Node)  {}
 func (f *PidFile) Describe() string { return "anon_inode:[pidfd]" }
+
+// Reaped reports whether wait has taken a process that is dead.
+func (p *Process) Reaped() bool { return p.Dead && p.Node.Procs[p.PID] != p }
 
 // givePidFD stores a descriptor for p at addr (CLONE_PIDFD).
 func (t *Thread) givePidFD(p *Process, addr uint64) {

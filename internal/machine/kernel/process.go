@@ -99,12 +99,11 @@ type Process struct {
 	// Command is the index of the spec's command that this process runs, or -1.
 	Command int
 
-	Dead       bool
-	ExitStatus int // exit code, valid when Dead and ExitSignal is 0
-	ExitSignal int // the signal that killed it
-	Core       bool
-	Ended      Queue // notified when it is dead (pidfd)
-	// Reaped by wait: a dead process that is not is a zombie.
+	Dead         bool // a zombie, until it is reaped
+	ExitStatus   int  // exit code, valid when Dead and ExitSignal is 0
+	ExitSignal   int  // the signal that killed it
+	Core         bool
+	Ended        Queue // notified when it is dead (pidfd)
 	ChildChanged Queue // waiters in wait4 and waitid of this process
 	// StopReport, ContReport: the signal of a state change that wait has not
 	// yet reported, or 0.

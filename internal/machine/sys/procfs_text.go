@@ -343,7 +343,7 @@ func statmText(v *view) string {
 // state is the letter of the thread's state, and its name.
 func (v *view) state() (letter, name string) {
 	switch {
-	case v.proc.Dead || v.thread == nil || v.ended:
+	case v.proc.Dead || v.thread == nil:
 		return "Z", "zombie"
 	case v.proc.Stopped:
 		return "T", "stopped"
@@ -380,7 +380,7 @@ func (v *view) signals() (pending, shared, blocked, ignored, caught signal.Set) 
 
 // tid is the id that the view's directory belongs to.
 func (v *view) tid() int {
-	if v.thread != nil && !v.ended {
+	if v.thread != nil {
 		return v.thread.TID
 	}
 	return v.proc.PID
@@ -584,6 +584,13 @@ func fdInfo(v *view, fd int) string {
 		ino = max(kernel.DescribedInode(d.Describe()), 1)
 	}
 	s := fmt.Sprintf("pos:\t%s\nflags:\t0%o\nmnt_id:\t20\nino:\t%d\n", pos, flags, ino)
+	if f, ok := of.File.(*kernel.PidFile); ok {
+		pid := -1
+		if !f.Proc.Reaped() {
+			pid = f.Proc.PID
+		}
+		s += fmt.Sprintf("Pid:\t%d\nNSpid:\t%d\n", pid, pid)
+	}
 	if f, ok := of.File.(*inotify.Instance); ok {
 		files := &v.caller.Node().Files
 		for _, w := range f.Watches() {
@@ -603,7 +610,6 @@ func fdInfo(v *view, fd int) string {
 type view struct {
 	caller, thread *kernel.Thread
 	proc           *kernel.Process
-	ended          bool // as of object
 }
 
 // task is the thread, or the leader of a process that has ended.

@@ -21,9 +21,16 @@ func openedAs(t *kernel.Thread, fd uint64, may func(*kernel.OpenFile) bool) (*ke
 }
 
 func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
+	var pos uint64
+	var e kernel.Errno
+	if a[2] != 0 {
+		if pos, e = readU64(t, a[2]); e != 0 {
+			return kernel.Fail(e) // before any descriptor is looked at
+		}
+	}
 	in, e := openedAs(t, a[1], (*kernel.OpenFile).Reads)
 	if e == 0 && a[2] != 0 {
-		e = sendfileOffset(t, in, a[2])
+		e = sendfileOffset(in, pos)
 	}
 	if e != 0 {
 		return kernel.Fail(e)
@@ -41,7 +48,7 @@ func sysSendfile(t *kernel.Thread, a Args) kernel.Result {
 		return brokenPipe(t, out)
 	case pipes && end.Pipe.Room() == 0:
 		return blockUnless(t, out.NonBlocking(), out)
-	case a[3] == 0 && (pipes || anonymous(in.File) || isNull(in)):
+	case a[3] == 0 && (pipes || anonymous(in.File) || isNull(in) || isDir(in)):
 		return kernel.Ret(0) // it can be sought in, and that is all that is asked
 	case isNull(in) || isDir(in):
 		return kernel.Fail(unix.EINVAL)
@@ -101,11 +108,8 @@ func sendNowhere(t *kernel.Thread, in *kernel.OpenFile, a Args) kernel.Result {
 }
 
 // sendfileOffset checks the position from which sendfile is to read.
-func sendfileOffset(t *kernel.Thread, in *kernel.OpenFile, addr uint64) kernel.Errno {
-	pos, e := readU64(t, addr)
+func sendfileOffset(in *kernel.OpenFile, pos uint64) kernel.Errno {
 	switch _, seeks := in.File.(*kernel.HostFile); {
-	case e != 0:
-		return e
 	case !seeks:
 		return unix.ESPIPE
 	case int64(pos) < 0:
@@ -402,7 +406,7 @@ func sysVmsplice(t *kernel.Thread, a Args) kernel.Result {
 		return kernel.Fail(unix.EINVAL)
 	}
 	of := t.Target(fdOf(a[0]))
-	if of == nil {
+	if of == nil || of.Flags&unix.O_PATH != 0 {
 		return kernel.Fail(unix.EBADF)
 	}
 	v, e := readIovecs(t, a[1], a[2])

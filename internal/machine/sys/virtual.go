@@ -168,8 +168,7 @@ const (
 type object struct {
 	kind   objectKind
 	proc   *kernel.Process // or nil
-	thread *kernel.Thread  // or nil, when the process is dead
-	ended  bool            // the first thread is meant, which has ended; thread is another
+	thread *kernel.Thread  // or nil, when it has ended: the whole process, or its first thread
 	name   string          // last component
 	fd     int             // of fdLink
 	// path of throughLink, and base, its beginning, where the link leads
@@ -252,12 +251,12 @@ func processObject(t *kernel.Thread, id string) (o object, e kernel.Errno) {
 	return leaderObject(o.proc), 0
 }
 
-// leaderObject is the first thread of a process, which may have ended.
+// leaderObject is the first thread of a process. If it has ended, Linux shows neither memory nor
+// descriptors there, although other threads have them.
 func leaderObject(p *kernel.Process) object {
 	o := object{proc: p}
-	if len(p.Threads) > 0 {
-		o.thread = p.Threads[0]
-		o.ended = o.thread != p.Leader
+	if len(p.Threads) > 0 && p.Threads[0] == p.Leader {
+		o.thread = p.Leader
 	}
 	return o
 }
@@ -285,6 +284,8 @@ func (o object) below(rest string) (object, kernel.Errno) {
 	case rest == "exe" || rest == "cwd" || rest == "root":
 		o.kind = pathLink
 		return o, 0
+	case nested && (dir == "cwd" || dir == "root") && o.thread == nil:
+		return o, unix.ENOENT
 	case nested && (dir == "cwd" || dir == "root"):
 		o.kind, o.base = throughLink, linkTarget(o.proc, o.thread, dir)
 		o.path = o.base + "/" + file
@@ -315,7 +316,7 @@ func (o object) below(rest string) (object, kernel.Errno) {
 func (o object) descriptor(dir, file string) (object, kernel.Errno) {
 	file, rest, through := strings.Cut(file, "/")
 	fd, err := strconv.Atoi(file)
-	if err != nil || o.proc.FDs == nil || o.proc.Dead || o.proc.FDs.Get(fd) == nil {
+	if err != nil || o.proc.FDs == nil || o.thread == nil || o.proc.FDs.Get(fd) == nil {
 		return o, unix.ENOENT
 	}
 	o.fd = fd
@@ -335,7 +336,7 @@ func (o object) descriptor(dir, file string) (object, kernel.Errno) {
 	return o, 0
 }
 
-func (o object) view(t *kernel.Thread) *view { return &view{t, o.thread, o.proc, o.ended} }
+func (o object) view(t *kernel.Thread) *view { return &view{t, o.thread, o.proc} }
 
 // mode is the object's st_mode.
 func (o object) mode() uint32 {
@@ -489,7 +490,7 @@ func virtualEntries(t *kernel.Thread, v string) []kernel.Dirent {
 		if o.name == "fd" {
 			types = func(string) uint8 { return unix.DT_LNK }
 		}
-		if o.proc.FDs != nil && !o.proc.Dead {
+		if o.proc.FDs != nil && o.thread != nil {
 			for _, fd := range o.proc.FDs.Numbers() {
 				names = append(names, strconv.Itoa(fd))
 			}

@@ -46,6 +46,11 @@ func SockaddrFamily(b []byte) int {
 	return int(binary.LittleEndian.Uint16(b))
 }
 
+// NeedsScope reports whether an address means something on one interface only.
+func NeedsScope(a netip.Addr) bool {
+	return a.Is6() && (a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast())
+}
+
 // ScopeOf is the interface that a sockaddr_in6 names, or 0.
 func ScopeOf(b []byte) int {
 	if SockaddrFamily(b) != unix.AF_INET6 || len(b) < sizeofInet6 {
@@ -72,7 +77,7 @@ func InetSockaddr(family int, a netip.AddrPort) []byte {
 	if a.Addr().IsValid() {
 		ip := a.Addr().As16() // an IPv4 address comes out mapped
 		copy(b[8:], ip[:])
-		if a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() {
+		if NeedsScope(a.Addr()) {
 			binary.LittleEndian.PutUint32(b[MinInet6:], Eth0)
 		}
 	}

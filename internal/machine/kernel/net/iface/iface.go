@@ -6,6 +6,7 @@ package iface
 import (
 	"encoding/binary"
 	"net/netip"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/socket"
@@ -55,6 +56,11 @@ func IndexOf(n *kernel.Node, a netip.Addr) int {
 		return Lo
 	}
 	return Eth0
+}
+
+// HasLink reports whether the node has an interface of this index.
+func HasLink(n *kernel.Node, index int) bool {
+	return slices.ContainsFunc(Links(n), func(l Link) bool { return l.Index == index })
 }
 
 // BroadcastOf is the address of everybody in an IPv4 network.

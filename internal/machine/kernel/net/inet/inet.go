@@ -258,6 +258,9 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 	if i.V6Only() && a.Addr().Is4() {
 		return a, unix.EINVAL
 	}
+	if a.Addr().Is6() && a.Addr().IsMulticast() && i.Type == unix.SOCK_STREAM {
+		return a, unix.EINVAL // of IPv4 bind(2) takes such an address
+	}
 	foreign := !a.Addr().IsUnspecified() && !a.Addr().IsMulticast() && !iface.IsBroadcast(i.Node, a.Addr()) &&
 		!iface.IsOwn(i.Node, a.Addr()) && i.Opt(unix.IPPROTO_IP, unix.IP_FREEBIND) == 0
 	switch {
@@ -267,8 +270,10 @@ func (i *Endpoint) BindAddr(t *kernel.Thread, b []byte) (netip.AddrPort, kernel.
 		return a, unix.EACCES
 	case i.HasPort:
 		return a, unix.EINVAL
-	case a.Addr().Is6() && a.Addr().IsLinkLocalUnicast() && iface.ScopeOf(b) == 0:
+	case iface.NeedsScope(a.Addr()) && iface.ScopeOf(b) == 0:
 		return a, unix.EINVAL
+	case iface.NeedsScope(a.Addr()) && !iface.HasLink(i.Node, iface.ScopeOf(b)):
+		return a, unix.ENODEV
 	case foreign: // IPv6 asks this last
 		return a, unix.EADDRNOTAVAIL
 	}
@@ -305,11 +310,10 @@ func (i *Endpoint) Target(b []byte) (netip.AddrPort, kernel.Errno) {
 // LacksScope reports whether the address of connect(2) means something on one interface only, and
 // does not say on which.
 func (i *Endpoint) LacksScope(a netip.Addr, b []byte) bool {
-	group := a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast()
-	if !a.Is6() || !group && !a.IsLinkLocalUnicast() || iface.ScopeOf(b) != 0 {
+	if !iface.NeedsScope(a) || iface.ScopeOf(b) != 0 {
 		return false
 	}
-	return !group || i.Opt(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF) == 0
+	return !a.IsMulticast() || i.Opt(unix.IPPROTO_IPV6, unix.IPV6_MULTICAST_IF) == 0
 }
 
 // Reachable says whether there is a way from the socket to dst, and the source

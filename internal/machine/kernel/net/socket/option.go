@@ -102,7 +102,7 @@ var intOptions = map[optKey]optSpec{
 	{unix.IPPROTO_TCP, unix.TCP_SYNCNT}:         {kind: optInt, dflt: 6, tcp: true, low: 1, high: 127},
 	{unix.IPPROTO_TCP, unix.TCP_LINGER2}:        {kind: optInt, dflt: 60, tcp: true, fit: fitLinger2},
 	{unix.IPPROTO_TCP, unix.TCP_DEFER_ACCEPT}:   {kind: optInt, tcp: true, fit: fitDeferAccept},
-	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:   {kind: optInt, tcp: true},
+	{unix.IPPROTO_TCP, unix.TCP_WINDOW_CLAMP}:   {kind: optInt, tcp: true, fit: fitWindow},
 	{unix.IPPROTO_TCP, unix.TCP_MAXSEG}:         {kind: optInt, tcp: true, low: 0, high: 32767, fit: fitSegment},
 	{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT}:   {kind: optInt, tcp: true, low: 0, high: math.MaxInt32},
 	{unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT}:  {kind: optInt, tcp: true},
@@ -282,6 +282,14 @@ func fitRehash(_ *Sock, v int) (int, kernel.Errno) {
 
 // fitFastOpen: a listener answers no more such connections than it would queue of any kind.
 func fitFastOpen(_ *Sock, v int) (int, kernel.Errno) { return min(v, MaxBacklog), 0 }
+
+// fitWindow: 0 is no bound, and half of the least buffer the least one.
+func fitWindow(_ *Sock, v int) (int, kernel.Errno) {
+	if v == 0 {
+		return 0, 0
+	}
+	return max(v, minRecvBuffer/2), 0
+}
 
 // fitLowWater: none is one byte, and a negative number is a great one; for TCP it is no
 // more than half of the buffer.

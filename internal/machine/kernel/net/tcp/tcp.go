@@ -214,9 +214,6 @@ func (c *Socket) Bind(t *kernel.Thread, addr []byte) kernel.Errno {
 	if c.state != inet.Closed {
 		return unix.EINVAL
 	}
-	if a.Addr().IsMulticast() || iface.IsBroadcast(c.Node, a.Addr()) {
-		return unix.EADDRNOTAVAIL
-	}
 	if a.Port() == 0 && c.Opt(unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT) != 0 {
 		c.Bound, c.Local = a, a
 		c.NowBound()
@@ -346,7 +343,11 @@ func (c *Socket) Connect(t *kernel.Thread, addr []byte) kernel.Errno {
 	if e != 0 {
 		return e
 	}
-	src, e := c.Reachable(t, c.Bound.Addr(), dst.Addr())
+	from := c.Bound.Addr()
+	if from.IsMulticast() || from.IsValid() && iface.IsBroadcast(c.Node, from) {
+		from = netip.Addr{} // bind(2) takes it, and nobody sends from it
+	}
+	src, e := c.Reachable(t, from, dst.Addr())
 	if e != 0 {
 		return e
 	}

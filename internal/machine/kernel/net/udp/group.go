@@ -50,7 +50,7 @@ func (u *Socket) groupLink(dst netip.Addr, scope int) int {
 	switch {
 	case !isGroup(u.Node, dst):
 		return 0
-	case scope != 0:
+	case scope != 0 && iface.NeedsScope(dst):
 		return scope
 	case dst.Is4() && dst.IsMulticast() && u.via != 0:
 		return u.via

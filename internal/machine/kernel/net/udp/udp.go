@@ -320,7 +320,7 @@ func (u *Socket) address(t *kernel.Thread, m *socket.OutMsg) (*datagram, kernel.
 		var e kernel.Errno
 		connected4 := u.Domain == unix.AF_INET6 && u.Remote.IsValid() && u.Local.Addr().Is4()
 		if connected4 && iface.SockaddrFamily(to) == unix.AF_INET6 {
-			if a, e := iface.InetAddr(to); e == 0 && a.Addr().Is6() {
+			if a, e := u.Target(to); e == 0 && a.Addr().Is6() {
 				if a.Port() == 0 {
 					return nil, unix.EINVAL
 				}

@@ -35,6 +35,11 @@ int main(void)
 	SHOW(copy_file_range(in, &from, out, &to, 100, 0));
 	SHOW(copy_file_range(in, NULL, out, NULL, 5, 7));
 	SHOW(copy_file_range(in, NULL, p[1], NULL, 5, 0));
+	SHOW(sendfile(out, 0x1000, (off_t *)8, 5));
+	SHOW(sendfile(0x1000, in, (off_t *)8, 5));
+	int dir = MUST(open(".", O_RDONLY | O_DIRECTORY)), null = MUST(open("/dev/null", O_WRONLY));
+	SHOW(sendfile(null, dir, NULL, 0));
+	SHOW(sendfile(null, dir, NULL, 1));
 	shutdown(t[1], SHUT_RD);
 	close(t[1]);
 	signal(SIGPIPE, SIG_IGN);

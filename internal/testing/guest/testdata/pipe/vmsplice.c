@@ -11,4 +11,8 @@ int main(void)
 	SHOW(vmsplice(p[0], &in, 1, 0));
 	printf("%s\n", b);
 	SHOW(vmsplice(0x1000, out, 2, 0));
+	int path = MUST(open(".", O_PATH)), null = MUST(open("/dev/null", O_WRONLY));
+	SHOW(vmsplice(path, NULL, 0, 0));
+	SHOW(vmsplice(null, NULL, 0, 0));
+	SHOW(vmsplice(null, out, 2, 0));
 }

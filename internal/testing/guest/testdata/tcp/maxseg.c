@@ -15,6 +15,14 @@ static void seg(int s, int v)
 int main(void)
 {
 	int s = MUST(socket(AF_INET, SOCK_STREAM, 0)), l = MUST(socket(AF_INET, SOCK_STREAM, 0)), c;
+	int clamps[] = {1, 1152, 1153, 0, 65535};
+	for (int i = 0; i < 5; i++) {
+		int got = -1;
+		socklen_t n = sizeof got;
+		SHOW(setsockopt(s, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamps[i], sizeof(int)));
+		SHOW(getsockopt(s, IPPROTO_TCP, TCP_WINDOW_CLAMP, &got, &n));
+		SHOW(got);
+	}
 	int values[] = {500, 0, 87, 88, 32767, 32768, -1, 1460, 0};
 	for (int i = 0; i < 9; i++)
 		seg(s, values[i]);

@@ -60,4 +60,27 @@ int main(void)
 	named(u6);
 	SHOW(sendto(u6, "x", 1, 0, (struct sockaddr *)&v4, sizeof v4));
 	SHOW(sendto(u6, "x", 1, 0, (struct sockaddr *)&any, sizeof any));
+
+	u6 = MUST(socket(AF_INET6, SOCK_DGRAM, 0));
+	SHOW(connect(u6, (struct sockaddr *)&v4, sizeof v4));
+	SHOW(sendto(u6, "x", 1, 0, (struct sockaddr *)&any, sizeof any));
+	SHOW(sendto(u6, "x", 1, 0, (struct sockaddr *)&lo, sizeof lo));
+
+	struct sockaddr_in6 far = six("ff0e::1", 0);
+	SHOW(bind(MUST(socket(AF_INET6, SOCK_DGRAM, 0)), (struct sockaddr *)&m, sizeof m));
+	SHOW(bind(MUST(socket(AF_INET6, SOCK_STREAM, 0)), (struct sockaddr *)&m, sizeof m));
+	SHOW(bind(MUST(socket(AF_INET6, SOCK_STREAM, 0)), (struct sockaddr *)&far, sizeof far));
+	m.sin6_scope_id = 77;
+	SHOW(bind(MUST(socket(AF_INET6, SOCK_DGRAM, 0)), (struct sockaddr *)&m, sizeof m));
+	m.sin6_scope_id = if_nametoindex("lo");
+	SHOW(bind(u6 = MUST(socket(AF_INET6, SOCK_DGRAM, 0)), (struct sockaddr *)&m, sizeof m));
+
+	const char *nobody[] = {"255.255.255.255", "127.255.255.255", "224.0.0.1"};
+	for (int i = 0; i < 3; i++) {
+		b.sin_addr.s_addr = inet_addr(nobody[i]), b.sin_port = 0;
+		c = MUST(socket(AF_INET, SOCK_STREAM, 0));
+		SHOW(bind(c, (struct sockaddr *)&b, sizeof b));
+		b = loopback(1);
+		SHOW(connect(c, (struct sockaddr *)&b, sizeof b));
+	}
 }
