@@ -39,7 +39,7 @@ func (r *reader) command(t text) Command {
 var errOpenQuote = errors.New("a quote is not closed")
 
 // split cuts a command line into words as a shell does, or says that it needs a
-// shell: it has an operator, an expansion or a comment outside quotes, or begins with exec.
+// shell: it has an operator, an expansion or a comment outside quotes, or begins with exec or !.
 func split(line string) (words []string, shell bool, err error) {
 	var word strings.Builder
 	inWord := false
@@ -86,10 +86,29 @@ func split(line string) (words []string, shell bool, err error) {
 	if inWord {
 		words = append(words, word.String())
 	}
-	if len(words) > 0 && words[0] == "exec" {
-		return nil, true, nil // no program, and often written out of habit
+	if len(words) > 0 && (words[0] == "exec" || words[0] == "!") {
+		// no programs: one is often written out of habit, the other turns a status round
+		return nil, true, nil
 	}
 	return words, false, nil
+}
+
+// commented reports whether a shell takes the end of one of the lines for a comment.
+func commented(lines string) bool {
+	quote := byte(0)
+	for i := 0; i < len(lines); i++ {
+		switch c := lines[i]; {
+		case c == '\\' && quote != '\'':
+			i++
+		case c == quote:
+			quote = 0
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case quote == 0 && c == '#' && (i == 0 || strings.IndexByte(" \t\n;|&(", lines[i-1]) >= 0):
+			return true
+		}
+	}
+	return false
 }
 
 // program returns the path, as a node sees it, of the program called t.

@@ -116,6 +116,7 @@ type reader struct {
 	awaited   []awaited
 	read      []byte   // what nodes were given of further files
 	fields    []string // that are being read, each within the one before
+	lines     [][]byte // of a spec in YAML
 	errs      Errors
 }
 

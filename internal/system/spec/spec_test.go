@@ -155,6 +155,8 @@ func TestSplit(t *testing.T) {
 		{line: `a | b`, shell: true},
 		{line: `a && b`, shell: true},
 		{line: `exec a b`, shell: true},
+		{line: `! test -f x`, shell: true},
+		{line: `a ! b`, words: []string{"a", "!", "b"}},
 		{line: `a >b`, shell: true},
 		{line: `a *.c`, shell: true},
 		{line: `a b?`, shell: true},

@@ -20,6 +20,7 @@ import (
 
 // document reads a YAML spec into s and returns it as written.
 func (r *reader) document(s *Spec, data []byte) specText {
+	r.lines = slices.Collect(bytes.Lines(data))
 	var doc, more yaml.Node
 	st := specText{Spec: s, explore: exploreText{Explore: &s.Explore}}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
@@ -98,8 +99,8 @@ func (r *reader) failYAML(err error, data []byte) {
 }
 
 // torn is what to do about a command of which YAML makes something else.
-const torn = "; a command with `: ` or ` #` in it, or one with a comma between braces, is to stand in a block: " +
-	"write `command: |` and the command in the next line, indented further"
+const torn = "; YAML gives a meaning to `: `, ` #`, quotes, commas between braces and some first letters: " +
+	"write `command: |`, and the command in the next line, indented further"
 
 func advised(yes bool) string {
 	if yes {
@@ -108,20 +109,45 @@ func advised(yes bool) string {
 	return ""
 }
 
+// tagged reports whether a tag of YAML stands before a value. The library does not always say so.
+func (r *reader) tagged(v *yaml.Node) bool {
+	if v.Line <= 0 || v.Line > len(r.lines) {
+		return v.Style&yaml.TaggedStyle != 0
+	}
+	line := []rune(string(r.lines[v.Line-1]))
+	return v.Column > 0 && v.Column <= len(line) && line[v.Column-1] == '!'
+}
+
+// commandFields are the fields that have a command.
+const commandFields = "command|restart|after_crash|finally"
+
+// isCommand reports whether the innermost of some fields has a command.
+func isCommand(fields []string) bool {
+	return len(fields) > 0 && slices.Contains(strings.Split(commandFields, "|"), fields[len(fields)-1])
+}
+
 // tornMapping reports whether YAML makes a mapping of what looks like a command.
 func tornMapping(v *yaml.Node) bool {
 	return v.Kind == yaml.MappingNode && v.Style&yaml.FlowStyle == 0 && strings.ContainsRune(v.Content[0].Value, ' ')
 }
 
-// tornAt reports whether a command in quotes begins on a line that YAML does not take.
+// tornAt reports whether a command that is no block stands on a line that YAML does not take: it
+// begins there or on the line before.
 func tornAt(data []byte, line int) bool {
 	lines := slices.Collect(bytes.Lines(data))
-	return line > 0 && line <= len(lines) && tornCommand.Match(lines[line-1])
+	if line <= 0 || line > len(lines) {
+		return false
+	}
+	here := lines[line-1]
+	if tornCommand.Match(here) || line == 1 {
+		return tornCommand.Match(here)
+	}
+	before := tornCommand.FindSubmatchIndex(lines[line-2]) // where its field begins
+	return before != nil && len(here)-len(bytes.TrimLeft(here, " ")) > before[2]
 }
 
-// tornCommand matches a command that YAML reads as plain text, with a quote of its own in it, or
-// with what begins a comment between braces.
-var tornCommand = regexp.MustCompile(`\b(command|restart|after_crash|finally):\s+[^\s'"|>]([^'"]*['"]|[^'"}]*\s#)`)
+// tornCommand matches the beginning of a command that is no block.
+var tornCommand = regexp.MustCompile(`\b(` + commandFields + `):\s+[^\s|>]`)
 
 // maxSearched is how long a text is searched line by line for what is wrong with it.
 const (
@@ -239,6 +265,15 @@ func (r *reader) scalar(v *yaml.Node) (t text, ok bool) {
 	v = dereference(v)
 	if v.Kind != yaml.ScalarNode {
 		r.fail(v.Line, "one value is needed here, not a list or a mapping%s", advised(tornMapping(v)))
+		return text{line: v.Line}, false
+	}
+	if r.tagged(v) {
+		r.fail(v.Line, "YAML leaves out the ! before %q%s", v.Value, advised(true))
+		return text{line: v.Line}, false
+	}
+	if v.Style&yaml.FoldedStyle != 0 && isCommand(r.fields) && commented(v.Value) {
+		r.fail(v.Line, "to a shell the lines of a folded block (>) are one line, and # makes a comment of the rest of it: "+
+			"write | in place of >")
 		return text{line: v.Line}, false
 	}
 	return text{v.Value, v.Line}, true
