@@ -3,7 +3,6 @@ package spec
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,45 +80,4 @@ func (r *reader) runDirs(ts []text) (dirs []string) {
 	}
 	slices.Sort(dirs) // a directory comes before what lies in it
 	return slices.Compact(dirs)
-}
-
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// maxEnvFile is how much a file with environment may hold.
-const maxEnvFile = 1 << 20
-
-// envFile enters the lines of NAME=value of a file, as systemd.exec(5) says of EnvironmentFile:
-// blank lines and comments (# or ;) count for nothing, a value may stand in quotes, and nothing in
-// it is expanded.
-func (r *reader) envFile(env map[string]string, t text) {
-	if t.string == "" {
-		return
-	}
-	name := r.absolute(t.string)
-	data, err := os.ReadFile(name)
-	if err == nil && len(data) > maxEnvFile {
-		r.fail(t.line, "env_file %q: more than 1 MiB", t.string)
-		return
-	}
-	if err != nil {
-		r.fail(t.line, "env_file %q: %s", t.string, cause(err))
-		return
-	}
-	r.read = append(r.read, data...)
-	for i, line := range strings.Split(string(data), "\n") {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		key, value, ok := strings.Cut(strings.TrimPrefix(line, "export "), "=")
-		key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-		if !ok || !variableName.MatchString(key) || strings.ContainsRune(value, 0) {
-			r.fail(t.line, "env_file %q, line %d: NAME=value is needed, not %q", t.string, i+1, line)
-			return
-		}
-		if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
-			value = value[1 : n-1]
-		}
-		env[key] = value
-	}
 }
