@@ -20,6 +20,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 
 	"github.com/spf13/cobra"
@@ -27,6 +28,9 @@ import (
 )
 
 func main() {
+	if stack.IsWorker() {
+		stack.Work()
+	}
 	enoughMemory()
 	tuneCollector()
 	stop, err := startProfile()
@@ -131,8 +135,8 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(
-		a.runCommand(), a.checkCommand(), a.crashCommand(), a.replayCommand(), a.explainCommand(), a.timersCommand(),
-		a.graphCommand(),
+		a.runCommand(), a.checkCommand(), a.crashCommand(), a.diskCommand(), a.replayCommand(),
+		a.explainCommand(), a.timersCommand(), a.graphCommand(),
 		a.debugCommand(), a.coreCommand(), a.gdbCommand(), a.dlvCommand(), a.traceCommand(), a.initCommand(),
 		a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
 	)

@@ -1,0 +1,310 @@
+package fsmodel
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Rule is what a file system promises of names that were not synced.
+type Rule string
+
+// The rules, strongest first.
+const (
+	// InOrder is a file system whose changes of names reach the disk in order, so that the names
+	// are those after one of the calls. A sync of a file includes its names. ext3, ext4 and XFS do
+	// so.
+	InOrder Rule = "in order"
+	// Names is a file system in which a sync of a file includes its names, and other names change
+	// in any order. btrfs does so.
+	Names Rule = "names"
+	// Posix is a file system in which a sync of a file does not include its names. ext2 does so.
+	Posix Rule = "posix"
+)
+
+// Check says what is wrong with the files that a recovery has brought back, or returns "". By the
+// loss, the first ended calls had ended, and the first begun had begun.
+func (h *History) Check(r Rule, ended, begun int, found []Entry) (wrong string) {
+	for _, e := range found {
+		if e.Odd != "" {
+			return fmt.Sprintf("%s: %s", e.Path, e.Odd)
+		}
+	}
+	if r == InOrder {
+		return h.checkInOrder(ended, begun, found)
+	}
+	return h.checkNames(r, ended, begun, found)
+}
+
+// Differ says how files differ from those of a tree, or returns "".
+func (t *Tree) Differ(found []Entry) string {
+	h := NewHistory(t)
+	return h.checkInOrder(0, 0, found)
+}
+
+// checkInOrder looks for one state whose names are those that were found.
+func (h *History) checkInOrder(ended, begun int, found []Entry) string {
+	floor := 0
+	for _, s := range h.syncs {
+		switch {
+		case s.call >= ended:
+		case s.all:
+			floor = max(floor, s.call+1)
+		case s.data:
+			floor = max(floor, h.sized[s.call+1][s.in])
+		default:
+			floor = max(floor, h.touched[s.call+1][s.in])
+		}
+	}
+	var first string
+	for j := begun; j >= floor; j-- {
+		match, wrong := h.states[j].match(found)
+		if wrong == "" {
+			if wrong = h.contents(match, ended, begun, found); wrong == "" {
+				return ""
+			}
+		}
+		if first == "" || j == floor {
+			first = wrong
+		}
+	}
+	if begun > floor {
+		return fmt.Sprintf("the files are those after none of the calls %d to %d: after call %d, %s", floor, begun, floor, first)
+	}
+	return first
+}
+
+// match finds the inode of each entry, if the names are exactly those of the tree.
+func (t *Tree) match(found []Entry) (match []Inode, wrong string) {
+	paths := t.Paths()
+	missing := maps.Clone(paths)
+	numbers := map[uint64]Inode{}
+	inodes := map[Inode]uint64{}
+	for _, e := range found {
+		in, ok := paths[e.Path]
+		delete(missing, e.Path)
+		switch {
+		case !ok:
+			return nil, fmt.Sprintf("%s should not be there", e.Path)
+		case t.files[in].dir != e.Dir:
+			return nil, fmt.Sprintf("%s should be a %s", e.Path, kindOf(t.files[in].dir))
+		}
+		if other, ok := numbers[e.Ino]; ok && other != in && !e.Dir {
+			return nil, fmt.Sprintf("%s is a link to another file", e.Path)
+		}
+		if other, ok := inodes[in]; ok && other != e.Ino {
+			return nil, fmt.Sprintf("%s is not the same file as its other names", e.Path)
+		}
+		numbers[e.Ino], inodes[in] = in, e.Ino
+		match = append(match, in)
+	}
+	if len(missing) > 0 {
+		return nil, slices.Sorted(maps.Keys(missing))[0] + " is missing"
+	}
+	return match, ""
+}
+
+func kindOf(dir bool) string {
+	if dir {
+		return "directory"
+	}
+	return "regular file"
+}
+
+// contents says which file has bytes that it may not have.
+func (h *History) contents(match []Inode, ended, begun int, found []Entry) string {
+	for i, e := range found {
+		if e.Dir {
+			continue
+		}
+		if wrong := h.content(match[i], ended, begun, e); wrong != "" {
+			return fmt.Sprintf("%s %s", e.Path, wrong)
+		}
+	}
+	return ""
+}
+
+// block is in what steps a size may grow, in bytes.
+const block = 512
+
+// content says what is wrong with the bytes of a file: each must be one that was there since the
+// byte was synced, or zero where the file did not reach so far. The size must be one of those since
+// it was synced, or between them at the end of a block.
+func (h *History) content(in Inode, ended, begun int, e Entry) string {
+	sized := h.syncedAt(in, ended, func(synced) bool { return true })
+	var sizes []int64
+	for j := sized; j <= begun; j++ {
+		if f := h.states[j].files[in]; f != nil {
+			sizes = append(sizes, int64(len(f.data)))
+		}
+	}
+	if !slices.Contains(sizes, e.Size) &&
+		(e.Size%block != 0 || e.Size < slices.Min(sizes) || e.Size > slices.Max(sizes)) {
+		return fmt.Sprintf("has %d bytes, and should have %s", e.Size, either(sizes))
+	}
+	for at := range e.Size {
+		var is byte
+		if at < int64(len(e.Data)) {
+			is = e.Data[at]
+		}
+		floor := h.syncedAt(in, ended, func(s synced) bool { return s.lo <= at && at < s.hi })
+		if !h.had(in, floor, begun, at, is) {
+			return fmt.Sprintf("has a wrong byte at %d: %s", at, h.words(in, floor, begun, at, is))
+		}
+	}
+	return ""
+}
+
+// syncedAt is the state that the last sync of a part of an inode has made durable.
+func (h *History) syncedAt(in Inode, ended int, part func(synced) bool) (state int) {
+	for _, s := range h.syncs {
+		if s.call < ended && (s.all || s.in == in && part(s)) {
+			state = max(state, s.call+1)
+		}
+	}
+	for h.states[state].files[in] == nil { // before it was made
+		state++
+	}
+	return state
+}
+
+// had reports whether a byte of a file was there in a state between two, or may be zero.
+func (h *History) had(in Inode, from, to int, at int64, is byte) bool {
+	for j := from; j <= to; j++ {
+		f := h.states[j].files[in]
+		switch {
+		case f == nil:
+		case at >= int64(len(f.data)):
+			if is == 0 {
+				return true
+			}
+		case f.data[at] == is:
+			return true
+		}
+	}
+	return false
+}
+
+func (h *History) words(in Inode, from, to int, at int64, is byte) string {
+	var had []int64
+	for j := from; j <= to; j++ {
+		if f := h.states[j].files[in]; f != nil && at < int64(len(f.data)) {
+			had = append(had, int64(f.data[at]))
+		}
+	}
+	return fmt.Sprintf("%d, and should be %s", is, either(had))
+}
+
+// either lists different numbers.
+func either(all []int64) string {
+	all = slices.Clone(all)
+	slices.Sort(all)
+	var words []string
+	for _, n := range slices.Compact(all) {
+		words = append(words, fmt.Sprint(n))
+	}
+	return strings.Join(words, " or ")
+}
+
+// checkNames looks at each name alone: it must stand for what it stood for since it was synced.
+func (h *History) checkNames(r Rule, ended, begun int, found []Entry) string {
+	floors := h.nameFloors(r, ended)
+	byPath := map[string]*Entry{}
+	names := map[string]bool{}
+	for i := range found {
+		byPath[found[i].Path] = &found[i]
+		names[found[i].Path] = true
+	}
+	var paths []map[string]Inode
+	for j := 0; j <= begun; j++ {
+		paths = append(paths, h.states[j].Paths())
+		for p := range paths[j] {
+			names[p] = true
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		wrong := ""
+		for j := begun; j >= floors(name); j-- {
+			in, there := paths[j][name]
+			if wrong = h.nameIs(in, there, ended, begun, name, byPath[name]); wrong == "" {
+				break
+			}
+		}
+		if wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// nameIs says how a name differs from an inode, or from none.
+func (h *History) nameIs(in Inode, there bool, ended, begun int, name string, e *Entry) string {
+	switch {
+	case !there && e == nil:
+		return ""
+	case !there:
+		return name + " should not be there"
+	case e == nil:
+		return name + " is missing"
+	}
+	dir := false
+	for _, t := range h.states {
+		if f := t.files[in]; f != nil {
+			dir = f.dir
+		}
+	}
+	if dir != e.Dir {
+		return fmt.Sprintf("%s should be a %s", name, kindOf(dir))
+	}
+	if dir {
+		return ""
+	}
+	if wrong := h.content(in, ended, begun, *e); wrong != "" {
+		return name + " " + wrong
+	}
+	return ""
+}
+
+// nameFloors are the states that syncs of names have made durable.
+func (h *History) nameFloors(r Rule, ended int) func(name string) int {
+	all := 0
+	names := map[string]int{}
+	for _, s := range h.syncs {
+		if s.call >= ended {
+			continue
+		}
+		if s.all {
+			all = s.call + 1
+			continue
+		}
+		for p, in := range h.states[s.call+1].Paths() {
+			above := p[:max(strings.LastIndexByte(p, '/'), 0)]
+			dir, _ := h.states[s.call+1].find(above)
+			if in == s.in && r == Names && !s.data || dir == s.in {
+				for ; p != ""; p = p[:max(strings.LastIndexByte(p, '/'), 0)] {
+					names[p] = max(names[p], s.call+1)
+					if r == Posix {
+						break
+					}
+				}
+			}
+		}
+	}
+	return func(name string) int { return max(all, names[name]) }
+}
+
+// Same reports whether two lists of files are equal but for the numbers of inodes.
+func Same(a, b []Entry) bool {
+	numbers, back := map[uint64]uint64{}, map[uint64]uint64{}
+	return slices.EqualFunc(a, b, func(x, y Entry) bool {
+		n, ok := numbers[x.Ino]
+		m, okBack := back[y.Ino]
+		if ok && n != y.Ino || okBack && m != x.Ino {
+			return false
+		}
+		numbers[x.Ino], back[y.Ino] = y.Ino, x.Ino
+		return x.Path == y.Path && x.Dir == y.Dir && x.Size == y.Size && x.Odd == y.Odd && bytes.Equal(x.Data, y.Data)
+	})
+}

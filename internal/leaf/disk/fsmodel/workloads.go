@@ -1,0 +1,95 @@
+package fsmodel
+
+import "strings"
+
+// Setup are calls that make the files with which workloads begin: two directories and two files.
+func Setup() []Call {
+	return []Call{
+		{Kind: Mkdir, Path: "A"}, {Kind: Mkdir, Path: "B"},
+		{Kind: Creat, Path: "A/foo"}, {Kind: Write, Path: "A/foo", Length: 6000, Byte: 'a'},
+		{Kind: Creat, Path: "B/bar"}, {Kind: Write, Path: "B/bar", Length: 100, Byte: 'b'},
+	}
+}
+
+// Start is the tree that Setup makes.
+func Start() *Tree {
+	t := NewTree()
+	for _, c := range Setup() {
+		t, _ = t.Do(c)
+	}
+	return t
+}
+
+// operations are the calls of which workloads are made. Some fail in some places: a call that fails
+// must have no effect.
+var operations = []Call{
+	{Kind: Creat, Path: "A/new"},
+	{Kind: Creat, Path: "B/foo"},
+	{Kind: Mkdir, Path: "C"},
+	{Kind: Mkdir, Path: "A/D"},
+	{Kind: Link, Path: "A/foo", To: "A/new"},
+	{Kind: Link, Path: "A/foo", To: "B/bar"},
+	{Kind: Link, Path: "A/foo", To: "B/foo"},
+	{Kind: Unlink, Path: "A/foo"},
+	{Kind: Unlink, Path: "B/bar"},
+	{Kind: Rmdir, Path: "B"},
+	{Kind: Rename, Path: "A/foo", To: "A/new"},
+	{Kind: Rename, Path: "A/foo", To: "B/bar"},
+	{Kind: Rename, Path: "B/bar", To: "A/foo"},
+	{Kind: Rename, Path: "B", To: "A/D"},
+	{Kind: Rename, Path: "A", To: "B"},
+	{Kind: Write, Path: "A/foo", Offset: 1000, Length: 2000, Byte: 'c'},
+	{Kind: Write, Path: "A/foo", Offset: 5000, Length: 5000, Byte: 'd'},
+	{Kind: Write, Path: "B/bar", Offset: 100, Length: 4096, Byte: 'e'},
+	{Kind: Write, Path: "B/bar", Offset: 100000, Length: 10, Byte: 'f'},
+	{Kind: SyncWrite, Path: "A/foo", Offset: 0, Length: 100, Byte: 'g'},
+	{Kind: SyncWrite, Path: "B/bar", Offset: 50, Length: 5000, Byte: 'h'},
+	{Kind: Truncate, Path: "A/foo", Length: 0},
+	{Kind: Truncate, Path: "A/foo", Length: 3000},
+	{Kind: Truncate, Path: "B/bar", Length: 9000},
+}
+
+// persistence are the calls that can follow an operation, none of them or one. The last operation
+// of a workload is followed by one.
+func persistence(c Call) (calls []Call) {
+	path := c.Path
+	if c.To != "" {
+		path = c.To
+	}
+	switch c.Kind {
+	case Unlink, Rmdir:
+	default:
+		calls = append(calls, Call{Kind: Fsync, Path: path})
+		if c.Kind == Write || c.Kind == Truncate {
+			calls = append(calls, Call{Kind: Fdatasync, Path: path})
+		}
+	}
+	if above := path[:max(strings.LastIndexByte(path, '/'), 0)]; above != "" {
+		calls = append(calls, Call{Kind: Fsync, Path: above})
+	}
+	return append(calls, Call{Kind: Sync})
+}
+
+// Workloads are all sequences of so many operations, each followed by a persistence call or none,
+// and the last by one (as ACE makes them: Mohan and others, OSDI 2018).
+func Workloads(length int) (all [][]Call) {
+	var extend func(before []Call, left int)
+	extend = func(before []Call, left int) {
+		for _, c := range operations {
+			with := append(before[:len(before):len(before)], c)
+			if left > 1 {
+				extend(with, left-1)
+			}
+			for _, p := range persistence(c) {
+				persisted := append(with[:len(with):len(with)], p)
+				if left > 1 {
+					extend(persisted, left-1)
+				} else {
+					all = append(all, persisted)
+				}
+			}
+		}
+	}
+	extend(nil, length)
+	return all
+}

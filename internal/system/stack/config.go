@@ -1,0 +1,94 @@
+//go:build linux
+
+package stack
+
+import (
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+)
+
+// Component is one layer of a stack.
+type Component struct {
+	Name string
+	// On are the names of the components below, in order.
+	On []string
+	// Size is that of a device, in bytes, or 0 for other components.
+	Size int64
+	// FileSystem is the kind of a file system of the kernel, or "". Options are those of its mount.
+	FileSystem string
+	Options    string
+	// Init, Mount, Unmount and Recover are command lines. A file system is made by Init, and
+	// recovers by Recover before it is mounted, if that is given. Components of other kinds are
+	// mounted and unmounted by commands. Verify examines what was unmounted.
+	Init, Mount, Unmount, Recover, Verify []string
+}
+
+// Config is a stack, bottom up.
+type Config struct {
+	Components []Component
+	Dir        string // where commands of components run
+	Env        []string
+	Timeout    time.Duration // of each command of a component
+}
+
+// Devices are the sizes of the devices, in the order of the stack.
+func (c *Config) Devices() (sizes []int64) {
+	for i := range c.Components {
+		if s := c.Components[i].Size; s > 0 {
+			sizes = append(sizes, s)
+		}
+	}
+	return sizes
+}
+
+// Step is one thing that a worker does.
+type Step struct {
+	Kind StepKind
+	// Nodes are the files of the devices, of Make, Mount and Verify.
+	Nodes []uint64 `json:",omitempty"`
+	// Recover has each component recover before it is mounted.
+	Recover bool `json:",omitempty"`
+	// Command is run with more variables of the environment, in the top of the stack. Title says
+	// whose it is.
+	Command []string      `json:",omitempty"`
+	Title   string        `json:",omitempty"`
+	Env     []string      `json:",omitempty"`
+	Timeout time.Duration `json:",omitempty"`
+	// Calls are made on the top of the stack, one after the other.
+	Calls []fsmodel.Call `json:",omitempty"`
+	// Always has the step done also when one before it has failed.
+	Always bool `json:",omitempty"`
+}
+
+// StepKind is what a Step does.
+type StepKind string
+
+// The kinds of steps.
+const (
+	Make    StepKind = "make"    // initializes and mounts the stack
+	Mount   StepKind = "mount"   // mounts the stack
+	Unmount StepKind = "unmount" // unmounts the stack
+	Run     StepKind = "run"     // runs a command
+	Apply   StepKind = "apply"   // makes calls
+	Look    StepKind = "look"    // reads the file tree at the top
+	Verify  StepKind = "verify"  // has components examine the devices of the stack, unmounted
+)
+
+// Result is what came of a step.
+type Result struct {
+	// Failed says how a command ended, or why something cannot be done, or is "". Component is the
+	// layer that it was, if it was one.
+	Failed    string `json:",omitempty"`
+	Component string `json:",omitempty"`
+	Late      bool   `json:",omitempty"` // it did not end in time
+	Busy      bool   `json:",omitempty"` // an unmount: something is still in use
+	Skipped   bool   `json:",omitempty"` // a step before has failed
+	Output    string `json:",omitempty"`
+	// Errnos are those of the calls of Apply, 0 for success.
+	Errnos []int `json:",omitempty"`
+	// Tree is what Look, or Apply after each call that failed, has seen.
+	Tree  []fsmodel.Entry   `json:",omitempty"`
+	After [][]fsmodel.Entry `json:",omitempty"`
+	Nanos int64
+}

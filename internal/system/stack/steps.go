@@ -1,0 +1,210 @@
+//go:build linux
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+
+	"golang.org/x/sys/unix"
+)
+
+// do does steps until one fails, and then those that are always done.
+func (m *mounts) do(steps []Step) (results []Result) {
+	failed := false
+	for i := range steps {
+		s := &steps[i]
+		if failed && !s.Always {
+			results = append(results, Result{Skipped: true})
+			continue
+		}
+		began := time.Now()
+		r := m.step(s)
+		r.Nanos = time.Since(began).Nanoseconds()
+		failed = failed || r.Failed != ""
+		results = append(results, r)
+	}
+	return results
+}
+
+func (m *mounts) step(s *Step) Result {
+	switch s.Kind {
+	case Make, Mount:
+		return m.mount(s.Nodes, s.Kind == Make, s.Recover).result()
+	case Unmount:
+		return m.unmount().result()
+	case Verify:
+		return m.verify(s.Nodes).result()
+	case Run:
+		return m.run(s)
+	case Apply:
+		return m.apply(s.Calls)
+	case Look:
+		tree, err := look(m.top())
+		if err != nil {
+			return Result{Failed: "the file tree: " + err.Error()}
+		}
+		return Result{Tree: tree}
+	}
+	return Result{Failed: fmt.Sprintf("unknown step %q", s.Kind)}
+}
+
+// run runs a command of the checker at the top of the stack.
+func (m *mounts) run(s *Step) Result {
+	dir := m.top()
+	if st, err := os.Stat(dir); err != nil || !st.IsDir() {
+		dir = m.Dir
+	}
+	how, late, output := m.execute(s.Command, dir, append(m.env(nil), s.Env...), s.Timeout, true)
+	return Result{Failed: how, Late: late, Output: output}
+}
+
+// verify has each component examine what is below it. Nothing is mounted.
+func (m *mounts) verify(nodes []uint64) *failure {
+	m.at = map[string]string{}
+	defer m.unmount()
+	for i := range m.Components {
+		c := &m.Components[i]
+		if c.Size > 0 {
+			if f := m.attach(c, nodes[0]); f != nil {
+				return f
+			}
+			nodes = nodes[1:]
+		} else if f := m.command(c, "verify", c.Verify); f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// apply makes calls, and says before and after each of them where it is.
+func (m *mounts) apply(calls []fsmodel.Call) (r Result) {
+	for i, c := range calls {
+		if err := say(fmt.Sprintf("call %d", i)); err != nil {
+			return Result{Failed: "/dev/ariadne: " + err.Error()}
+		}
+		err := doCall(c, m.top())
+		r.Errnos = append(r.Errnos, errno(err))
+		var after []fsmodel.Entry
+		if err != nil {
+			if after, err = look(m.top()); err != nil {
+				return Result{Failed: "the file tree: " + err.Error()}
+			}
+		}
+		r.After = append(r.After, after)
+		if err := say(fmt.Sprintf("done %d", i)); err != nil {
+			return Result{Failed: "/dev/ariadne: " + err.Error()}
+		}
+	}
+	return r
+}
+
+// say writes a line to /dev/ariadne.
+func say(line string) error {
+	f, err := os.OpenFile("/dev/ariadne", os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// command runs a command of a component.
+func (m *mounts) command(c *Component, what string, words []string) *failure {
+	if len(words) == 0 {
+		return nil
+	}
+	how, late, output := m.execute(words, m.Dir, m.env(c), m.Timeout, false)
+	if how == "" {
+		return nil
+	}
+	return &failure{component: c.Name, what: what + ": " + how, output: output, late: late}
+}
+
+// env are the variables of a component's command, or without one of the checker's.
+func (m *mounts) env(c *Component) []string {
+	env := append(os.Environ(), m.Env...)
+	var devices []string
+	for i := range m.Components {
+		d := &m.Components[i]
+		if at := m.at[d.Name]; d.Size > 0 && at != "" {
+			devices = append(devices, at)
+		}
+	}
+	mount := m.top()
+	if c != nil {
+		mount = m.at[c.Name]
+		var below []string
+		for _, name := range c.On {
+			below = append(below, m.at[name])
+		}
+		env = append(env, "ARIADNE_BELOW="+strings.Join(below, " "))
+	}
+	return append(env, "ARIADNE_MOUNT="+mount, "ARIADNE_DEVICES="+strings.Join(devices, " "), "ARIADNE_SPEC="+m.Dir)
+}
+
+// execute runs a command in a process group of its own. kill: what it leaves running is killed.
+// What a component starts runs on.
+func (m *mounts) execute(words []string, dir string, env []string, limit time.Duration,
+	kill bool) (how string, late bool, output string) {
+	if err := m.out.Truncate(0); err != nil {
+		return err.Error(), false, ""
+	}
+	m.out.Seek(0, io.SeekStart)
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	c := exec.CommandContext(ctx, words[0], words[1:]...)
+	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, m.out, m.out
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return unix.Kill(-c.Process.Pid, unix.SIGKILL) }
+	err := c.Run()
+	if c.Process != nil {
+		if kill {
+			unix.Kill(-c.Process.Pid, unix.SIGKILL)
+		}
+		reap()
+	}
+	switch {
+	case err == nil:
+		return "", false, m.said()
+	case ctx.Err() != nil:
+		return fmt.Sprintf("it did not end within %v", limit), true, m.said()
+	}
+	return err.Error(), false, m.said()
+}
+
+// mostSaid is how much of the end of a command's output is kept, in bytes.
+const mostSaid = 16 << 10
+
+func (m *mounts) said() string {
+	end, err := m.out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	b := make([]byte, min(end, mostSaid))
+	n, _ := m.out.ReadAt(b, end-int64(len(b)))
+	return string(b[:n])
+}
+
+// reap waits for processes that nobody else waits for any more: this is the first process of its
+// namespace. No command is running.
+func reap() {
+	for {
+		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
+		if err == unix.EINTR {
+			continue
+		}
+		if pid <= 0 || err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,153 @@
+//go:build linux
+
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
+)
+
+// fileSystem is how one of the kernel's file systems is made and examined. The device is the last
+// argument of each command.
+type fileSystem struct {
+	mkfs    string
+	fsck    string // finds what is wrong, and changes nothing
+	recover string // before it is mounted
+	least   int64  // size of a device, in bytes
+}
+
+// fileSystems are those that a spec can name.
+var fileSystems = map[string]fileSystem{
+	"ext2":  {mkfs: "mkfs.ext2 -q -F", fsck: "e2fsck -f -n", recover: `sh -c 'e2fsck -f -y "$0"; test $? -lt 4'`},
+	"ext3":  {mkfs: "mkfs.ext3 -q -F", fsck: "e2fsck -f -n"},
+	"ext4":  {mkfs: "mkfs.ext4 -q -F", fsck: "e2fsck -f -n"},
+	"xfs":   {mkfs: "mkfs.xfs -q -f", fsck: "xfs_repair -n", least: 300 << 20},
+	"btrfs": {mkfs: "mkfs.btrfs -q -f", fsck: "btrfs check", least: 109 << 20},
+}
+
+// componentName is what a layer may be called: it names a directory.
+var componentName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+func (s *Spec) setStack(t *text) error {
+	if len(t.Stack) == 0 {
+		return errors.New("stack is missing: the layers, bottom up, beginning with a device")
+	}
+	names := map[string]bool{}
+	for i := range t.Stack {
+		c, err := s.component(&t.Stack[i], i, names)
+		if err != nil {
+			return fmt.Errorf("stack: layer %d: %w", i+1, err)
+		}
+		names[c.Name] = true
+		s.Components = append(s.Components, *c)
+	}
+	if s.Components[len(s.Components)-1].Size > 0 {
+		return errors.New("stack: the last layer is a device: something must be on it")
+	}
+	return nil
+}
+
+// component validates a layer. names are those below it.
+func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Component, error) {
+	c := &stack.Component{Name: t.Name, On: t.On, FileSystem: t.FileSystem, Options: t.Options}
+	if c.Name == "" {
+		c.Name = fmt.Sprintf("layer%d", at+1)
+	}
+	if !componentName.MatchString(c.Name) || names[c.Name] {
+		return nil, fmt.Errorf("the name %q is not one of its own, of letters, digits, dots and dashes", c.Name)
+	}
+	if t.Device != "" {
+		return c, setDevice(c, t)
+	}
+	if len(c.On) == 0 && at > 0 {
+		c.On = []string{s.Components[at-1].Name}
+	}
+	for _, name := range c.On {
+		if !names[name] {
+			return nil, fmt.Errorf("on: there is no layer %q below it", name)
+		}
+	}
+	if len(c.On) == 0 {
+		return nil, errors.New("nothing is below it: the first layer is a device, such as device: 16MB")
+	}
+	lines := map[string]string{"init": t.Init, "mount": t.Mount, "unmount": t.Unmount, "recover": t.Recover,
+		"verify": t.Verify}
+	if t.FileSystem != "" {
+		if err := s.setFileSystem(c, t, lines); err != nil {
+			return nil, err
+		}
+	} else if t.Mount == "" || t.Mkfs != "" || t.Options != "" || t.Fsck {
+		return nil, errors.New("it is neither a device nor a filesystem, so it needs the command mount, and has no mkfs, options and fsck")
+	}
+	for name, to := range map[string]*[]string{"init": &c.Init, "mount": &c.Mount, "unmount": &c.Unmount,
+		"recover": &c.Recover, "verify": &c.Verify} {
+		words, err := s.words(lines[name])
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		*to = words
+	}
+	return c, nil
+}
+
+// setDevice sets the size of a device.
+func setDevice(c *stack.Component, t *component) (err error) {
+	if rest := (component{Name: t.Name, Device: t.Device}); fmt.Sprint(rest) != fmt.Sprint(*t) {
+		return errors.New("a device has a name and a size, and nothing else")
+	}
+	c.Size, err = parseSize(t.Device)
+	if err == nil && c.Size%block.PageSize != 0 {
+		err = fmt.Errorf("device: %s is not a multiple of %d bytes", t.Device, block.PageSize)
+	}
+	return err
+}
+
+// units are those of sizes.
+var units = map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+
+// parseSize is the number of bytes of a size.
+func parseSize(text string) (int64, error) {
+	for unit, n := range units {
+		number, ok := strings.CutSuffix(text, unit)
+		if v, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64); ok && err == nil && v > 0 &&
+			v <= math.MaxInt64>>31 {
+			return v * n, nil
+		}
+	}
+	return 0, fmt.Errorf("device: %q is no size, such as 16MB", text)
+}
+
+// setFileSystem sets how a file system is made and examined.
+func (s *Spec) setFileSystem(c *stack.Component, t *component, lines map[string]string) error {
+	kind, ok := fileSystems[t.FileSystem]
+	switch {
+	case !ok:
+		return fmt.Errorf("filesystem: %q is none of %s", t.FileSystem,
+			strings.Join(slices.Sorted(maps.Keys(fileSystems)), ", "))
+	case t.Mount != "" || t.Unmount != "" || t.Init != "":
+		return errors.New("a filesystem is made, mounted and unmounted by Ariadne: leave out init, mount and unmount")
+	case len(c.On) != 1:
+		return errors.New("on: a filesystem is on one layer")
+	}
+	below := s.Components[slices.IndexFunc(s.Components, func(b stack.Component) bool { return b.Name == c.On[0] })]
+	if below.Size > 0 && below.Size < kind.least {
+		return fmt.Errorf("filesystem: %s needs a device of %d MB", t.FileSystem, kind.least>>20)
+	}
+	lines["init"] = kind.mkfs + " " + t.Mkfs + " $ARIADNE_BELOW"
+	if t.Recover == "" && kind.recover != "" {
+		lines["recover"] = kind.recover + " $ARIADNE_BELOW"
+	}
+	if t.Fsck && t.Verify == "" {
+		lines["verify"] = kind.fsck + " $ARIADNE_BELOW"
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+//go:build linux
+
+package disk
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
+)
+
+// execution is a workload that was recorded.
+type execution struct {
+	plan    *plan
+	base    []*block.Disk
+	log     []block.Op
+	history *fsmodel.History // of the ready-made checker
+	results []bool           // which of its calls failed
+	// failed says how the workload failed while it ran, or is "".
+	failed string
+}
+
+// crashNow is the line by which a workload asks for images.
+const crashNow = "crash now"
+
+// hearing takes the lines that a workload writes to /dev/ariadne.
+type hearing struct {
+	plan *plan
+	to   *stack.Recorder
+	said disk.Epoch
+}
+
+// hear logs marks and answers choices.
+func (h *hearing) hear(line string) (answer, why string) {
+	words := strings.Fields(line)
+	switch {
+	case strings.HasPrefix(line, callLine), strings.HasPrefix(line, doneLine):
+	case len(words) > 1 && words[0] == "choose":
+		return h.choose(words[1:])
+	default:
+		if why := disk.CheckMark(line); why != "" {
+			return "", why
+		}
+		if why := h.said.Say(line); why != "" {
+			return "", why
+		}
+	}
+	h.to.Mark(line)
+	return "", ""
+}
+
+// mostChoices is of how many things there may be a choice.
+const mostChoices = 1000
+
+// choose answers a choice: by the plan, or with the first alternative.
+func (h *hearing) choose(things []string) (answer, why string) {
+	n := len(things)
+	if k, err := strconv.Atoi(things[0]); n == 1 && err == nil {
+		things, n = nil, k
+	}
+	if n < 1 || n > mostChoices {
+		return "", fmt.Sprintf("want 1 to %d things", mostChoices)
+	}
+	at, k := len(h.plan.asked), 0
+	h.plan.asked = append(h.plan.asked, n)
+	if at < len(h.plan.answers) {
+		k = min(h.plan.answers[at], n-1)
+	}
+	if things == nil {
+		return strconv.Itoa(k), ""
+	}
+	return things[k], ""
+}
+
+// execute runs a workload on the stack, and records it. It returns nil if a signature is known.
+func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
+	w := <-j.free
+	defer func() { j.free <- w }()
+	e := &execution{plan: p, base: j.base}
+	disks := clones(j.base)
+	to := new(stack.Recorder)
+	h := &hearing{plan: p, to: to}
+	w.Hear(h.hear)
+	defer w.Hear(nil)
+	nodes := w.Serve(disks, to)
+	defer w.Drop(nodes)
+	mutate := j.subject.record(p)
+	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes}}, mutate...)
+	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})
+	results, err := w.Do(ctx, steps, limitOf(steps, &j.Spec.Config))
+	if err != nil {
+		return nil, err
+	}
+	if f := failure(steps, results); f != nil {
+		return nil, fmt.Errorf("%s: %s", p.name, f)
+	}
+	e.log = to.Ops()
+	if p.calls != nil {
+		e.recall(j.subject.(files).start, results[1])
+	}
+	return e, nil
+}
+
+func clones(disks []*block.Disk) (all []*block.Disk) {
+	for _, d := range disks {
+		all = append(all, d.Clone())
+	}
+	return all
+}
+
+// recall finds out what the calls of a workload have done, and compares that with what they must
+// do.
+func (e *execution) recall(start *fsmodel.Tree, r stack.Result) {
+	e.history = fsmodel.NewHistory(start)
+	for i, c := range e.plan.calls {
+		before := e.history.Last()
+		ok := r.Errnos[i] == 0
+		e.results = append(e.results, !ok)
+		wrong := e.history.Add(c, ok)
+		if wrong == "" && !ok {
+			if differ := before.Differ(r.After[i]); differ != "" {
+				wrong = fmt.Sprintf("%s fails and has an effect: %s", c, differ)
+			}
+		}
+		if wrong != "" && e.failed == "" {
+			e.failed = wrong
+		}
+	}
+}

@@ -1,0 +1,173 @@
+//go:build linux
+
+package disk
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
+)
+
+// Group is failing images with the same symptom.
+type Group struct {
+	// Layer is the one that failed, or "" for the checker.
+	Layer  string `json:"layer,omitempty"`
+	Why    string `json:"why"` // of the example
+	Images int    `json:"images"`
+	// Executions is how many have such images.
+	Executions int `json:"executions"`
+	// Example is the one that lacks least.
+	Example *Failure `json:"example,omitempty"`
+	// Dir is where the example is kept, if it is.
+	Dir string `json:"dir,omitempty"`
+
+	last string // execution that was counted
+}
+
+// Failure is an image that is rejected.
+type Failure struct {
+	Execution string   `json:"execution"`
+	At        int      `json:"at"`   // requests and marks before the loss
+	Last      string   `json:"last"` // of them
+	Said      string   `json:"said,omitempty"`
+	Lost      []string `json:"lost"`
+	// Why is how the image is rejected.
+	Why string `json:"why"`
+	// Recovery is of the first loss, when the power is lost again during the recovery from it.
+	Recovery *Failure `json:"recovery_of,omitempty"`
+
+	trace *Trace
+	size  int // of what is lost, in requests
+}
+
+// number is what symptoms do not differ by.
+var number = regexp.MustCompile(`[0-9]+`)
+
+// symptom is a text without what differs from image to image.
+func symptom(layer, why string) string { return layer + ": " + number.ReplaceAllString(why, "N") }
+
+// blame puts a rejected image into its group. If it can be the example there, it is made smaller.
+func (r *round) blame(ctx context.Context, im *image, p *block.Point, why string) error {
+	layer := im.result.layer
+	g := r.j.groups[symptom(layer, why)]
+	if g == nil {
+		g = &Group{Layer: layer, Why: why}
+		r.j.groups[symptom(layer, why)] = g
+	}
+	g.Images++
+	if g.last != r.e.plan.name {
+		g.last = r.e.plan.name
+		g.Executions++
+	}
+	lost := p.Lost(im.n)
+	if g.Example != nil && len(lost) >= g.Example.size && g.Executions > 1 {
+		return nil
+	}
+	lost, why, err := r.shrink(ctx, im, p, lost, why)
+	if err != nil {
+		return err
+	}
+	if g.Example == nil || len(lost) < g.Example.size {
+		g.Example = r.failure(im, lost, why)
+		g.Why = why
+	}
+	return nil
+}
+
+// mostShrunk is how many images are tried to make one smaller.
+const mostShrunk = 64
+
+// shrink puts back lost parts, as long as the image fails in the same way.
+func (r *round) shrink(ctx context.Context, im *image, p *block.Point, lost []block.Loss, why string) ([]block.Loss,
+	string, error) {
+	want := symptom(im.result.layer, why)
+	for step, tried := (len(lost)+1)/2, 0; step > 0 && len(lost) > 0; {
+		smaller := false
+		for at := 0; at < len(lost) && tried < mostShrunk; {
+			rest := slices.Concat(lost[:at], lost[min(at+step, len(lost)):])
+			again, err := r.try(ctx, p, p.Without(rest), im.epoch)
+			if err != nil {
+				return nil, "", err
+			}
+			tried++
+			if again != "" && symptom(im.result.layer, again) == want {
+				lost, why, smaller = rest, again, true
+			} else {
+				at += step
+			}
+		}
+		if step == 1 && !smaller || tried == mostShrunk {
+			break
+		}
+		step = max(step/2, 1)
+	}
+	return lost, why, nil
+}
+
+// failure describes an image.
+func (r *round) failure(im *image, lost []block.Loss, why string) *Failure {
+	f := &Failure{Execution: r.e.plan.name, At: im.at, Why: why, size: len(lost), Lost: []string{}}
+	for i := im.at - 1; i >= 0; i-- {
+		if o := &r.log[i]; o.Changes() || o.Kind == block.Flush {
+			f.Last = o.String()
+			break
+		}
+	}
+	f.Said = r.saidText(im)
+	for _, l := range lost {
+		f.Lost = append(f.Lost, l.Words(r.log))
+	}
+	f.trace = &Trace{Name: r.e.plan.name, Calls: r.e.plan.calls, base: r.e.base, Log: r.e.log,
+		Failing: &Loss{At: im.at, Lost: lost}}
+	f.trace.Failed = r.e.results
+	if im.during != nil {
+		first := &round{j: r.j, e: r.e, base: r.e.base, log: r.e.log}
+		firstLost := first.pointOf(im.during).Lost(im.during.n)
+		f.Recovery = first.failure(im.during, firstLost, "")
+		f.trace = f.Recovery.trace
+		f.trace.Failing.Again = &Loss{At: im.at, Lost: lost}
+		f.trace.Again = r.log
+	}
+	return f
+}
+
+// saidText is the calls that the loss is in, for the ready-made checker.
+func (r *round) saidText(im *image) string {
+	calls := r.e.plan.calls
+	switch e := im.epoch; {
+	case len(calls) == 0:
+		return strings.Join(e.Promises, "; ")
+	case e.ended < e.begun:
+		return fmt.Sprintf("during call %d, %s", e.begun, calls[e.ended])
+	case e.ended > 0:
+		return fmt.Sprintf("after call %d, %s", e.ended, calls[e.ended-1])
+	}
+	return "before the first call"
+}
+
+// blameCall reports a call of a workload that does not do what it must.
+func (j *judge) blameCall(e *execution) {
+	j.Failed++
+	if len(j.Calls) < mostCalls {
+		j.Calls = append(j.Calls, fmt.Sprintf("%s: %s", e.plan.name, e.failed))
+	}
+}
+
+// mostCalls is how many failures of calls are listed.
+const mostCalls = 20
+
+// sortedGroups are the groups, the smallest example first.
+func sortedGroups(groups map[string]*Group) (all []Group) {
+	for _, g := range groups {
+		all = append(all, *g)
+	}
+	slices.SortFunc(all, func(a, b Group) int {
+		return cmp.Or(a.Example.size-b.Example.size, b.Images-a.Images, strings.Compare(a.Why, b.Why))
+	})
+	return all
+}

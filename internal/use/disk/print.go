@@ -1,0 +1,123 @@
+//go:build linux
+
+package disk
+
+import (
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/record/report"
+)
+
+// What is listed at most.
+const (
+	mostGroups = 12
+	mostLost   = 8
+)
+
+// Progress is how far a check is, in a line.
+func (r *Report) Progress() string {
+	text := fmt.Sprintf("%s: %s", r.Name, some(r.Executions, "execution"))
+	if r.Planned > 1 {
+		text = fmt.Sprintf("%s: %d of %d executions", r.Name, r.Executions, r.Planned)
+	}
+	text += fmt.Sprintf(", %s, %s", some(r.Checked, "image"), some(r.Failed, "failure"))
+	if r.Planned > 1 && r.Executions > 0 {
+		left := r.RealTime / time.Duration(r.Executions) * time.Duration(r.Planned-r.Executions)
+		text += fmt.Sprintf(", about %v left", left.Round(time.Second))
+	}
+	return text
+}
+
+func some(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	if what == "flush" {
+		what += "e"
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Print says what came of a check, for people.
+func Print(w io.Writer, r *Report, style report.Style) {
+	p := func(format string, args ...any) { fmt.Fprintln(w, style.Wrap(fmt.Sprintf(format, args...))) }
+	p("%s: %s with %s and %s. %s at %s, %d recovered and examined: %d pass, %d fail", r.Name,
+		some(r.Executions, "execution"), some(r.Requests, "request"), some(r.Flushes, "flush"),
+		some(r.Images, "image"), some(r.Points, "point"), r.Checked, r.Passed, r.Failed)
+	if r.During > 0 {
+		p("  %d of them of power that is lost once more, during the recovery", r.During)
+	}
+	if r.Undecided > 0 {
+		p("  %d undecided, the first: %s", r.Undecided, r.Undecidable)
+	}
+	if r.LeftOut > 0 {
+		p("  left out: %.9g subsets of requests (images)", r.LeftOut)
+	}
+	if r.Pointed {
+		p("  note: images are formed only where the workload wrote %q", crashNow)
+	}
+	if r.Stopped != "" {
+		p("  stopped %s", r.Stopped)
+	}
+	p("  %.0f images a second; the kernel writes when it likes, so another check may log other requests", r.speed())
+	for _, c := range r.Calls {
+		p("  a call does not do what it must: %s", c)
+	}
+	for i := range r.Groups {
+		if i == mostGroups {
+			p("  and %d more", len(r.Groups)-i)
+			break
+		}
+		r.Groups[i].write(func(format string, args ...any) { p("  "+format, args...) })
+	}
+}
+
+// speed is how many images were recovered and examined in a second.
+func (r *Report) speed() float64 {
+	if r.Judging == 0 {
+		return 0
+	}
+	return float64(r.Checked) / r.Judging.Seconds()
+}
+
+// write says what is known of a group, in lines.
+func (g *Group) write(p func(format string, args ...any)) {
+	p("%s: %s", some(g.Images, "image"), g.Why)
+	f := g.Example
+	p("  %s: power is lost after %s", f.Execution, f.where())
+	if f.Recovery != nil {
+		p("  once more: the first loss is after %s", f.Recovery.where())
+		f.Recovery.writeLost(p)
+	}
+	f.writeLost(p)
+	if g.Dir != "" {
+		p("  kept in %s", g.Dir)
+	}
+}
+
+// where is the moment of the loss.
+func (f *Failure) where() string {
+	last := f.Last
+	if last == "" {
+		last = "no request"
+	}
+	if f.Said != "" {
+		return fmt.Sprintf("%s (%s)", last, f.Said)
+	}
+	return last
+}
+
+func (f *Failure) writeLost(p func(format string, args ...any)) {
+	if len(f.Lost) == 0 {
+		p("  no request is lost")
+	}
+	for i, l := range f.Lost {
+		if i == mostLost {
+			p("  lost: %d more", len(f.Lost)-i)
+			break
+		}
+		p("  lost: %s", l)
+	}
+}

@@ -1,0 +1,273 @@
+//go:build linux
+
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Spec is the description of a stack and its checker.
+type Spec struct {
+	Name string
+	Path string
+	Text []byte // of the file
+	stack.Config
+	Checker Checker
+	Files   *Files // the ready-made checker, or nil
+	Moments block.Moments
+	// Images is how many are formed at one point, at most.
+	Images int
+	// Sector is the size in bytes of what is written wholly or not at all, or 0: each request is.
+	Sector int64
+	// Recovery has the power lost once more, at each point of the recovery.
+	Recovery bool
+	Seed     uint64
+}
+
+// Checker is the commands of a checker.
+type Checker struct {
+	Init, Mutate, Check, Signature, Finish []string
+	Mutations                              int // in a row
+	Timeout                                time.Duration
+}
+
+// Files is the ready-made checker of file systems.
+type Files struct {
+	Rule      fsmodel.Rule
+	Workloads int // operations of each
+	Of        int // which part of all workloads: one in so many
+}
+
+// text is a spec as it is written.
+type text struct {
+	Name    string      `yaml:"name"`
+	Stack   []component `yaml:"stack"`
+	Checker *struct {
+		Init      string   `yaml:"init"`
+		Mutate    string   `yaml:"mutate"`
+		Check     string   `yaml:"check"`
+		Signature string   `yaml:"signature"`
+		Finish    string   `yaml:"finish"`
+		Mutations int      `yaml:"mutations"`
+		Timeout   duration `yaml:"timeout"`
+	} `yaml:"checker"`
+	Files *struct {
+		Rule      string `yaml:"rule"`
+		Workloads int    `yaml:"workloads"`
+		OneIn     int    `yaml:"one_in"`
+	} `yaml:"files"`
+	Moments  string   `yaml:"moments"`
+	Images   int      `yaml:"images"`
+	Sectors  string   `yaml:"sectors"`
+	Recovery bool     `yaml:"recovery"`
+	Seed     uint64   `yaml:"seed"`
+	Timeout  duration `yaml:"timeout"`
+}
+
+// component is a layer as it is written.
+type component struct {
+	Name       string   `yaml:"name"`
+	On         []string `yaml:"on"`
+	Device     string   `yaml:"device"`
+	FileSystem string   `yaml:"filesystem"`
+	Mkfs       string   `yaml:"mkfs"`
+	Options    string   `yaml:"options"`
+	Fsck       bool     `yaml:"fsck"`
+	Init       string   `yaml:"init"`
+	Mount      string   `yaml:"mount"`
+	Unmount    string   `yaml:"unmount"`
+	Recover    string   `yaml:"recover"`
+	Verify     string   `yaml:"verify"`
+}
+
+// duration is one as it is written.
+type duration time.Duration
+
+func (d *duration) UnmarshalYAML(n *yaml.Node) error {
+	t, err := time.ParseDuration(n.Value)
+	if err != nil || t <= 0 {
+		return fmt.Errorf("line %d: %q is no duration above 0, such as 10s", n.Line, n.Value)
+	}
+	*d = duration(t)
+	return nil
+}
+
+// Defaults of a spec.
+const (
+	defaultImages  = 64
+	defaultTimeout = 10 * time.Second
+	mostImages     = 1 << 20
+)
+
+// Read reads and validates the spec in a file.
+func Read(path string) (*Spec, error) {
+	b, err := readfile.AtMost(path, readfile.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("spec %s: %w", path, err)
+	}
+	s, err := Parse(path, b)
+	if err != nil {
+		return nil, fmt.Errorf("spec %s: %w", path, err)
+	}
+	return s, nil
+}
+
+// typeName is how the YAML package names types of this one.
+var typeName = regexp.MustCompile(` in type disk\.\w+| in type struct \{.*\}`)
+
+// Parse validates a spec. Relative names in it begin at the directory of path.
+func Parse(path string, b []byte) (*Spec, error) {
+	var t text
+	d := yaml.NewDecoder(bytes.NewReader(b))
+	d.KnownFields(true)
+	switch err := d.Decode(&t); {
+	case errors.Is(err, io.EOF):
+		return nil, errors.New("it is empty")
+	case err != nil:
+		return nil, errors.New(strings.TrimPrefix(typeName.ReplaceAllString(err.Error(), ""), "yaml: "))
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	s := &Spec{Name: t.Name, Path: path, Text: b, Recovery: t.Recovery, Seed: t.Seed, Images: t.Images,
+		Config: stack.Config{Dir: dir, Timeout: time.Duration(t.Timeout)}}
+	if s.Name == "" {
+		s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
+	}
+	if s.Timeout == 0 {
+		s.Timeout = time.Minute
+	}
+	for _, check := range []func(*text) error{s.setStack, s.setImages, s.setChecker, s.setFiles} {
+		if err := check(&t); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *Spec) setImages(t *text) error {
+	switch t.Moments {
+	case "", "barriers":
+		s.Moments = block.Barriers
+	case "requests":
+		s.Moments = block.Requests
+	default:
+		return fmt.Errorf("moments: %q is neither barriers nor requests", t.Moments)
+	}
+	if s.Images == 0 {
+		s.Images = defaultImages
+	}
+	if s.Images < 1 || s.Images > mostImages {
+		return fmt.Errorf("images: %d is not a number from 1 to %d", s.Images, mostImages)
+	}
+	switch t.Sectors {
+	case "":
+		s.Sector = block.PageSize
+	case "whole":
+	case "512", "4096":
+		s.Sector, _ = strconv.ParseInt(t.Sectors, 10, 64)
+	default:
+		return fmt.Errorf("sectors: %q is neither 512, 4096 nor whole", t.Sectors)
+	}
+	return nil
+}
+
+func (s *Spec) setChecker(t *text) error {
+	c := t.Checker
+	switch {
+	case c == nil && t.Files == nil:
+		return errors.New("it has neither checker nor files: one of them says what is checked")
+	case c != nil && t.Files != nil:
+		return errors.New("it has both checker and files: leave one of them out")
+	case c == nil:
+		return nil
+	case c.Mutate == "" || c.Check == "":
+		return errors.New("checker: it needs the commands mutate and check")
+	case c.Mutations < 0:
+		return fmt.Errorf("checker: mutations: %d is not a number from 1", c.Mutations)
+	}
+	s.Checker = Checker{Mutations: max(c.Mutations, 1), Timeout: time.Duration(c.Timeout)}
+	if s.Checker.Timeout == 0 {
+		s.Checker.Timeout = defaultTimeout
+	}
+	for _, f := range []struct {
+		name, line string
+		to         *[]string
+	}{{"init", c.Init, &s.Checker.Init}, {"mutate", c.Mutate, &s.Checker.Mutate}, {"check", c.Check, &s.Checker.Check},
+		{"signature", c.Signature, &s.Checker.Signature}, {"finish", c.Finish, &s.Checker.Finish}} {
+		words, err := s.words(f.line)
+		if err != nil {
+			return fmt.Errorf("checker: %s: %w", f.name, err)
+		}
+		*f.to = words
+	}
+	return nil
+}
+
+// words are those of a command line, or none. A program with a slash in its name is found from the
+// directory of the spec.
+func (s *Spec) words(line string) ([]string, error) {
+	if line == "" {
+		return nil, nil
+	}
+	words, err := spec.Words(line)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(words[0], "/") && !filepath.IsAbs(words[0]) {
+		words[0] = filepath.Join(s.Dir, words[0])
+	}
+	if words[0], err = exec.LookPath(words[0]); err != nil {
+		return nil, err
+	}
+	return words, nil
+}
+
+func (s *Spec) setFiles(t *text) error {
+	f := t.Files
+	if f == nil {
+		return nil
+	}
+	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Workloads: f.Workloads,
+		Of: max(f.OneIn, 1)}
+	if f.Rule == "" {
+		top := s.Components[len(s.Components)-1]
+		s.Files.Rule = ruleOf[top.FileSystem]
+		if s.Files.Rule == "" {
+			return errors.New("files: rule is missing: in_order, names or posix")
+		}
+	}
+	if !slices.Contains([]fsmodel.Rule{fsmodel.InOrder, fsmodel.Names, fsmodel.Posix}, s.Files.Rule) {
+		return fmt.Errorf("files: rule: %q is neither in_order, names nor posix", f.Rule)
+	}
+	if s.Files.Workloads == 0 {
+		s.Files.Workloads = 1
+	}
+	if s.Files.Workloads < 1 || s.Files.Workloads > 3 {
+		return fmt.Errorf("files: workloads: %d is not a number from 1 to 3", f.Workloads)
+	}
+	return nil
+}
+
+// ruleOf is what file systems promise.
+var ruleOf = map[string]fsmodel.Rule{"ext2": fsmodel.Posix, "ext3": fsmodel.InOrder, "ext4": fsmodel.InOrder,
+	"xfs": fsmodel.InOrder, "btrfs": fsmodel.Names}

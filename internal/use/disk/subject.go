@@ -1,0 +1,202 @@
+//go:build linux
+
+package disk
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
+)
+
+// subject is a checker, with its workloads.
+type subject interface {
+	// setup are steps on the new stack, before all workloads.
+	setup() []stack.Step
+	plans() plans
+	// record are the steps of a workload on the mounted stack.
+	record(*plan) []stack.Step
+	// examine are the steps on a stack that has recovered. epoch is what was said by the loss.
+	examine(*execution, *epoch) []stack.Step
+	// key tells apart images with equal contents that are examined each, because of what was said.
+	key(*epoch) string
+	// verdict says what is wrong by the results of examine, or returns "".
+	verdict(*execution, *epoch, []stack.Result) string
+}
+
+// plans are workloads, one after the other.
+type plans interface {
+	next() *plan // nil: there are no more
+	done(*plan)
+	total() int // 0: not known
+}
+
+// plan is a workload that is to be executed.
+type plan struct {
+	name    string
+	calls   []fsmodel.Call // of the ready-made checker
+	answers []int          // to the first choices, of commands
+	asked   []int          // of all choices, how many alternatives there were
+}
+
+// epoch is what was said up to some moment.
+type epoch struct {
+	disk.Epoch
+	begun, ended int // calls of the ready-made checker
+}
+
+// Lines that a worker writes before and after each call.
+const (
+	callLine = "call "
+	doneLine = "done "
+)
+
+// add takes in a mark.
+func (e *epoch) add(text string) {
+	switch {
+	case strings.HasPrefix(text, callLine):
+		e.begun++
+	case strings.HasPrefix(text, doneLine):
+		e.ended++
+	default:
+		e.Say(text)
+	}
+}
+
+// epochAt is what was said before a position of a log.
+func epochAt(ops []block.Op, at int) *epoch {
+	var e epoch
+	for i := range ops[:at] {
+		if ops[i].Kind == block.Mark {
+			e.add(ops[i].Text)
+		}
+	}
+	return &e
+}
+
+// commands is a checker of commands.
+type commands struct{ *Spec }
+
+func (c commands) run(title string, words []string, env ...string) stack.Step {
+	return stack.Step{Kind: stack.Run, Title: title, Command: words, Env: env, Timeout: c.Checker.Timeout}
+}
+
+func (c commands) setup() (steps []stack.Step) {
+	if len(c.Checker.Init) > 0 {
+		steps = append(steps, c.run("init", c.Checker.Init))
+	}
+	return steps
+}
+
+func (c commands) record(*plan) (steps []stack.Step) {
+	for n := range c.Checker.Mutations {
+		number := fmt.Sprint("ARIADNE_MUTATION=", n+1)
+		steps = append(steps, c.run("mutate", c.Checker.Mutate, number))
+		if len(c.Checker.Signature) > 0 {
+			steps = append(steps, c.run("signature", c.Checker.Signature, number))
+		}
+	}
+	if len(c.Checker.Finish) > 0 {
+		steps = append(steps, c.run("finish", c.Checker.Finish))
+	}
+	return steps
+}
+
+func (c commands) examine(_ *execution, e *epoch) []stack.Step {
+	return []stack.Step{c.run("check", c.Checker.Check, e.Env()...)}
+}
+
+func (c commands) key(e *epoch) string { return fmt.Sprint(e.Env()) }
+
+func (c commands) verdict(*execution, *epoch, []stack.Result) string { return "" }
+
+func (c commands) plans() plans { return &choices{plan: &plan{name: "the workload"}} }
+
+// choices are executions that differ in the answers to choices: all of the last choice before
+// another answer to an earlier one.
+type choices struct {
+	plan *plan
+}
+
+func (c *choices) total() int { return 0 }
+
+func (c *choices) next() *plan { return c.plan }
+
+// done finds the next answers.
+func (c *choices) done(p *plan) {
+	c.plan = nil
+	answers := append([]int(nil), p.answers...)
+	for len(answers) < len(p.asked) {
+		answers = append(answers, 0)
+	}
+	for i := len(answers) - 1; i >= 0; i-- {
+		if answers[i]+1 < p.asked[i] {
+			answers[i]++
+			answers = answers[:i+1]
+			c.plan = &plan{name: fmt.Sprint("the workload with the choices ", answers), answers: answers}
+			return
+		}
+	}
+}
+
+// files is the ready-made checker of file systems.
+type files struct {
+	*Spec
+	start *fsmodel.Tree
+}
+
+func newFiles(s *Spec) files { return files{s, fsmodel.Start()} }
+
+func (f files) setup() []stack.Step {
+	return []stack.Step{{Kind: stack.Apply, Calls: fsmodel.Setup(), Timeout: defaultTimeout}}
+}
+
+func (f files) record(p *plan) []stack.Step {
+	return []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}}
+}
+
+func (f files) examine(*execution, *epoch) []stack.Step { return []stack.Step{{Kind: stack.Look}} }
+
+func (f files) key(*epoch) string { return "" }
+
+func (f files) verdict(e *execution, at *epoch, results []stack.Result) string {
+	return e.history.Check(f.Files.Rule, at.ended, at.begun, results[0].Tree)
+}
+
+func (f files) plans() plans {
+	all := fsmodel.Workloads(f.Files.Workloads)
+	var some [][]fsmodel.Call
+	for i := int(f.Seed % uint64(f.Files.Of)); i < len(all); i += f.Files.Of {
+		some = append(some, all[i])
+	}
+	return &list{all: some}
+}
+
+// list is workloads of the ready-made checker.
+type list struct {
+	all [][]fsmodel.Call
+	at  int
+}
+
+func (l *list) total() int { return len(l.all) }
+
+func (l *list) next() *plan {
+	if l.at == len(l.all) {
+		return nil
+	}
+	calls := l.all[l.at]
+	return &plan{name: callsText(calls), calls: calls}
+}
+
+func (l *list) done(*plan) { l.at++ }
+
+func callsText(calls []fsmodel.Call) string {
+	words := make([]string, len(calls))
+	for i, c := range calls {
+		words[i] = c.String()
+	}
+	return strings.Join(words, "; ")
+}
