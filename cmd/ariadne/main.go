@@ -19,6 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/system"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/system/stack"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
@@ -30,6 +31,9 @@ import (
 func main() {
 	if stack.IsWorker() {
 		stack.Work()
+	}
+	if native.IsMachine() {
+		os.Exit(native.RunMachine())
 	}
 	enoughMemory()
 	tuneCollector()
@@ -138,7 +142,7 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 		a.runCommand(), a.checkCommand(), a.crashCommand(), a.diskCommand(), a.replayCommand(),
 		a.explainCommand(), a.timersCommand(), a.graphCommand(),
 		a.debugCommand(), a.coreCommand(), a.gdbCommand(), a.dlvCommand(), a.traceCommand(), a.initCommand(),
-		a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
+		a.watchCommand(), a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
 	)
 	return root
 }

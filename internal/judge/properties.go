@@ -254,6 +254,9 @@ func (p *Properties) exposes(name string) bool {
 	return slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
 }
 
+// ReadsName reports whether some property reads tuples of a name, also by stages.
+func (p *Properties) ReadsName(name string) bool { return p.reads[name] }
+
 // Stages are those of the spec.
 func (p *Properties) Stages() *Stages { return p.stages }
 

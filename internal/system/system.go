@@ -78,6 +78,12 @@ type System struct {
 
 // Open opens a system. When ctx ends its nodes' steps end where they are.
 func Open(ctx context.Context, s *spec.Spec, o Options) (*System, error) {
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; len(n.Commands) == 0 {
+			return nil, spec.Errors{{Path: s.Path, Line: n.Line, Node: n.Name,
+				Text: "no command: the node can be watched, but not be run or checked"}}
+		}
+	}
 	own := *s
 	own.Listings = &spec.Listings{}
 	d := newDigests(&own)

@@ -93,7 +93,7 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 		r.fail(w.name.line, "%q cannot be a node's name: a letter, then letters, digits, dots and dashes", n.Name)
 	}
 	drawn := w.workload.line > 0
-	if len(w.commands) == 0 && !drawn {
+	if len(w.commands) == 0 && !drawn && !r.isWatched(n.Name) {
 		r.fail(w.line, "no command")
 	} else if len(w.commands) > 0 && drawn {
 		r.fail(w.workload.line, "command and workload exclude each other")

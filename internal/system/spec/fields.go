@@ -91,6 +91,7 @@ var specFields = []field[specText]{
 			s.Explore.Line = v.Line
 			readFields(r, exploreFields, &s.explore, v)
 		}},
+	{"watch", "How ariadne watch finds the programs of the nodes on this machine, and their lines. A check ignores it.", schema{"$ref": "#/$defs/watch"}, setWatch},
 }
 
 var limitFields = []field[Limits]{
@@ -170,6 +171,7 @@ type specText struct {
 	*Spec
 	nodes   []nodeText
 	explore exploreText
+	watch   watchText
 
 	budgets [world.MaxKinds]budgetText // of faults
 	network [world.MaxKinds]networkText

@@ -74,6 +74,9 @@ func Parse(path string, data []byte) (*Spec, error) {
 	}
 	if len(r.errs) == 0 { // else what follows would complain of what is missing
 		r.drawnBy = s.Seed
+		for _, n := range written.watch.nodes {
+			r.watches = append(r.watches, n.name.string)
+		}
 		s.Nodes = r.build(written.nodes)
 	}
 	if r.read != nil { // what stands in further files counts as if it stood in the spec
@@ -83,6 +86,7 @@ func Parse(path string, data []byte) (*Spec, error) {
 		s.Explore.Symmetric = r.symmetric(written.explore.symmetric, s.Nodes)
 		r.namesInFaults(&s, &written)
 		r.exposures(&s, &written)
+		r.watched(&s, &written.watch)
 		for i, t := range written.explore.states {
 			if err := s.Tells(s.Explore.States[i]); err != nil {
 				r.fail(t.line, "states: %s", err)
@@ -114,6 +118,7 @@ type reader struct {
 	node      string
 	drawnBy   uint64 // seed of workloads
 	awaited   []awaited
+	watches   []string // names and templates of nodes that are found outside the checker
 	read      []byte   // what nodes were given of further files
 	fields    []string // that are being read, each within the one before
 	lines     [][]byte // of a spec in YAML

@@ -13,12 +13,11 @@ func Schema() []byte {
 	root["title"] = "Ariadne spec"
 	root["required"] = []string{"nodes"}
 	node := object(nodeFields)
-	node["anyOf"] = []schema{{"required": []string{"command"}}, {"required": []string{"workload"}}}
 	root["$defs"] = schema{"node": node, "limits": object(limitFields), "workload": object(workloadFields),
 		"faults": object(faultFields()), "growth": object(growthFields), "ready": object(readinessFields),
 		"explore": object(exploreFields), "exposed": object(exposeFields), "stage": object(stageFields),
 		"history": object(historyFields), "property": object(propertyFields), "weights": object(weightFields),
-		"bounds": object(boundFields)}
+		"bounds": object(boundFields), "watch": object(watchFields), "watched": object(watchedFields)}
 	eachFault(func(k ariadne.ActionKind, row *fault) { root["$defs"].(schema)[row.definedBy(k)] = row.fields() })
 	out, err := json.MarshalIndent(root, "", "  ")
 	if err != nil {

@@ -74,6 +74,7 @@ type Spec struct {
 	Growth     *Growth // nil: nobody asks whether processes take more and more
 	Serves     bool    // nodes expose at which ports they serve (Serving, Served)
 	Explore    Explore
+	Watch      Watch
 }
 
 // Limits end an execution.

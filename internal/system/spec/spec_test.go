@@ -63,8 +63,15 @@ func TestRead(t *testing.T) {
 	}
 	// A shell is in /usr/bin or in /bin, whichever the host has.
 	s.Nodes[3].Commands[0].Args[0] = strings.TrimPrefix(s.Nodes[3].Commands[0].Args[0], "/usr")
-	want.Power, want.MaxDelay = DefaultPower, MaxDelay
+	want.Power, want.MaxDelay, want.Watch = DefaultPower, MaxDelay, watchOf(4)
 	compare(t, *s, want)
+}
+
+// watchOf is how so many nodes are watched of which a spec says nothing.
+func watchOf(nodes int) Watch {
+	w := DefaultWatch
+	w.Native = make([]Native, nodes)
+	return w
 }
 
 func TestReadColumns(t *testing.T) {
@@ -84,6 +91,7 @@ func TestReadColumns(t *testing.T) {
 			{ID: 1, Name: "n2", Line: 4, Commands: []Command{{Args: []string{"/spec/server"}, Line: 4}},
 				Env: map[string]string{}, CPUs: 1, Addrs: addrs("10.0.0.2")},
 		}
+		want.Watch = watchOf(2)
 		compare(t, *s, want)
 	}
 }

@@ -46,7 +46,7 @@ func (r *reader) document(s *Spec, data []byte) specText {
 }
 
 // outside are the sections that may change without anything else changing.
-var outside = []string{"explore", "expose", "stages", "history", "properties", "finally", "definitions"}
+var outside = []string{"explore", "expose", "stages", "history", "properties", "finally", "definitions", "watch"}
 
 // digest is over the spec's bytes without the sections outside. It is over all of them when these
 // cannot be told from the rest by their lines, or when the rest may refer to what stands in them.

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/watch"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var o watch.Options
+	var asJSON, quiet bool
+	cmd := &cobra.Command{
+		Use:   "watch SPEC",
+		Short: "Judge a system that runs outside the checker",
+		Long: `Judges unmodified programs that run natively on this machine by the properties of a spec:
+the same expose, stages and properties as in a check. Nodes are started from their commands, each
+in namespaces of its own, unless watch: nodes: in the spec says how they are found. Ends at
+--time, or when it is interrupted.
+
+Exit status: 0 every property held, 1 violation, 2 bad spec or usage, 3 some moments could not
+be judged, 5 something that must happen has not happened for long.`,
+		Example: `  ariadne watch spec.yaml
+  ariadne watch spec.yaml --time 5m --json
+  ariadne watch spec.yaml --kill 10s   # kill a started node every 10 s on average`,
+		Args: exactly("SPEC"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := spec.Read(args[0])
+			if err != nil {
+				return err
+			}
+			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON}
+			o.OnFinding = p.finding
+			if !quiet {
+				o.OnShow = p.show
+			}
+			r, err := watch.Watch(cmd.Context(), s, o)
+			if err != nil {
+				return err
+			}
+			p.report(r)
+			a.status = r.Outcome.ExitStatus()
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
+	f.BoolVar(&o.First, "first", false, "end at the first violation")
+	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here each `duration` on average, and start it again")
+	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
+	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill")
+	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
+	f.BoolVar(&quiet, "quiet", false, "print only violations and the outcome")
+	return cmd
+}
+
+// watchPrinter prints what a watch sees.
+type watchPrinter struct {
+	*app
+	spec        *spec.Spec
+	quiet, json bool
+	mu          sync.Mutex // changes and findings come from different goroutines
+	second      int64      // in which lines were printed
+	printed     int        // in that second
+	left        int        // changes that were not printed
+}
+
+// shownEvent is a change of what a node exposes, or of whether it runs.
+type shownEvent struct {
+	Event string `json:"event"` // "exposed"
+	watch.Change
+}
+
+// mostLines is how many changes are printed in a second.
+const mostLines = 50
+
+// show prints a change.
+func (p *watchPrinter) show(r live.Record) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := watch.Change{At: r.At, Node: p.spec.Nodes[r.Node].Name, What: watch.What(&r), Line: r.Text}
+	if p.json {
+		newEncoder(p.out).Encode(shownEvent{"exposed", c})
+		return
+	}
+	if second := int64(r.At) / int64(time.Second); second != p.second {
+		if p.left > 0 {
+			fmt.Fprintf(p.out, "%14s  and %s\n", "", plural(p.left, "more change"))
+		}
+		p.second, p.printed, p.left = second, 0, 0
+	}
+	if p.printed++; p.printed > mostLines {
+		p.left++
+		return
+	}
+	fmt.Fprintf(p.out, "%14v  %-8s  %s\n", c.At, c.Node, c.What)
+}
+
+// finding prints a violation with its snapshot and history.
+func (p *watchPrinter) finding(f watch.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.json {
+		newEncoder(p.out).Encode(f)
+		return
+	}
+	what := "violation: " + f.Kind
+	if f.Kind == property.Suspected {
+		what = "suspected violation: " + property.Dead
+	}
+	fmt.Fprintf(p.out, "%s (at %v, judged %v later)\n", style(p.out).Warn(folded(what+": "+f.Message)), f.At,
+		f.Delay.Round(time.Millisecond))
+	if p.quiet {
+		return
+	}
+	fmt.Fprintln(p.out, "  the snapshot:")
+	for _, n := range f.Snapshot {
+		state := ""
+		if !n.Up {
+			state = " (down)"
+		}
+		for _, t := range n.Tuples {
+			fmt.Fprintf(p.out, "    %s%s: %s\n", n.Node, state, t)
+		}
+		if len(n.Tuples) == 0 {
+			fmt.Fprintf(p.out, "    %s%s: nothing\n", n.Node, state)
+		}
+	}
+	fmt.Fprintln(p.out, "  what led to it:")
+	for _, h := range f.History {
+		fmt.Fprintf(p.out, "    %v  %-8s  %s\n", h.At, h.Node, h.What)
+	}
+}
+
+// report prints the outcome.
+func (p *watchPrinter) report(r *watch.Report) {
+	if p.json {
+		newEncoder(p.out).Encode(r)
+		return
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(p.out, "note: %s\n", n)
+	}
+	for _, d := range r.Doubts {
+		fmt.Fprintf(p.out, "inconclusive: %s\n", d)
+	}
+	for _, q := range r.Properties {
+		text := fmt.Sprintf("%s: %s judged", q.Name, plural(q.Judged, "moment"))
+		if q.Undecided > 0 {
+			text += fmt.Sprintf(", %d undecided", q.Undecided)
+		}
+		if q.Unknown > 0 {
+			text += fmt.Sprintf(", %d unknown", q.Unknown)
+		}
+		if q.Findings > 0 {
+			text += ", " + plural(q.Findings, "violation")
+		}
+		fmt.Fprintln(p.out, text)
+	}
+	outcome := map[record.Outcome]string{record.Nothing: "No violation.", record.Violated: "Violation.",
+		record.Suspected: "Suspected violation.", record.Inconclusive: "Inconclusive."}[r.Outcome]
+	fmt.Fprintf(p.out, "%s Watched for %v.\n", outcome, r.Elapsed.Round(time.Millisecond))
+}

@@ -1,0 +1,122 @@
+package live
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+)
+
+// aims follows goals: what must become true within a time. Times are those of the agents' clocks.
+type aims struct {
+	goals    []property.Goal
+	patience time.Duration
+	states   []aim
+	last     *event // that was judged
+}
+
+// aim is what is known of one goal.
+type aim struct {
+	waits       bool         // something must become true
+	since       ariadne.Time // from when on that is certain
+	holds       bool         // it is true
+	from        ariadne.Time // since when
+	reported    bool
+	interrupted int // how often a state was not judged while the goal waited
+}
+
+func (a *aims) init(goals []property.Goal, patience time.Duration) {
+	a.goals, a.patience, a.states = goals, patience, make([]aim, len(goals))
+}
+
+// judge enters what a snapshot says of the goals.
+func (a *aims) judge(v *Verifier, e *event) error {
+	if len(a.goals) == 0 {
+		return nil
+	}
+	if err := a.pass(v, e.After); err != nil {
+		return err
+	}
+	a.last = e
+	when, holds := v.judge.Aims(&v.snapshot)
+	if err := v.judge.Err(); err != nil {
+		return err
+	}
+	for i := range a.states {
+		s, bit := &a.states[i], uint64(1)<<i
+		if holds&bit == 0 {
+			if s.holds {
+				s.holds, s.since = false, e.At
+			}
+			if when&bit != 0 && !s.waits {
+				s.waits, s.since, s.reported = true, e.At, false
+			}
+			continue
+		}
+		if !s.holds {
+			s.holds, s.from = true, e.After
+		}
+		if a.goals[i].StableFor == 0 {
+			s.waits, s.reported = false, false
+		} else if when&bit != 0 && !s.waits {
+			s.waits, s.since = true, e.At
+		}
+	}
+	return nil
+}
+
+// limit is how long a goal may take.
+func (a *aims) limit(g *property.Goal) time.Duration {
+	if g.Within > 0 {
+		return g.Within
+	}
+	return a.patience
+}
+
+// pass lets time pass up to until, in the state of the last snapshot.
+func (a *aims) pass(v *Verifier, until ariadne.Time) error {
+	for i := range a.states {
+		s, g := &a.states[i], &a.goals[i]
+		if s.holds && until >= s.from.Add(g.StableFor) {
+			s.waits, s.reported = false, false
+		}
+		limit := a.limit(g)
+		if !s.waits || s.holds || s.reported || limit <= 0 || until < s.since.Add(limit) {
+			continue
+		}
+		s.reported = true
+		kind := property.Dead
+		if g.Within == 0 {
+			kind = property.Suspected
+		}
+		text := fmt.Sprintf("%s: not true within %v since %v", g.Name, limit, s.since)
+		if g.StableFor > 0 {
+			text += fmt.Sprintf(" (for %v)", g.StableFor)
+		}
+		v.report(kind, text+": "+v.judge.Reads(i, &v.snapshot), a.last)
+	}
+	return nil
+}
+
+// interrupt enters that a moment was not judged: each goal may have been true then.
+func (a *aims) interrupt(e *event) {
+	for i := range a.states {
+		if s := &a.states[i]; s.waits {
+			s.interrupted++
+			s.since = e.At
+			if a.goals[i].StableFor > 0 {
+				s.holds = false
+			}
+		}
+	}
+}
+
+func (a *aims) doubts() (all []string) {
+	for i := range a.states {
+		if n := a.states[i].interrupted; n > 0 {
+			all = append(all, fmt.Sprintf("%s: its time began again %d times, because a moment could not be judged", a.goals[i].Name, n))
+		}
+	}
+	return all
+}

@@ -1,0 +1,313 @@
+package live
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+
+	"pgregory.net/rapid"
+)
+
+// truth is an execution as it was: states follow each other, and each has the time from which on it
+// was there.
+type truth struct {
+	nodes   int
+	states  []string
+	from    []ariadne.Time
+	changes []trueChange
+	moves   []move
+	end     ariadne.Time
+}
+
+// trueChange is an event at a node.
+type trueChange struct {
+	node int
+	at   ariadne.Time
+	Record
+}
+
+// move is a step of a message: it is sent, or read. to is how far in the stream.
+type move struct {
+	node   int
+	at     ariadne.Time
+	stream Stream
+	sent   bool
+	to     uint32
+}
+
+// drawTruth draws an execution.
+func drawTruth(t *rapid.T) *truth {
+	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes")}
+	sets, up := make([]*expose.Set, x.nodes), make([]bool, x.nodes)
+	now := ariadne.Time(0)
+	sent, read := map[[2]int]uint32{}, map[[2]int]uint32{}
+	begin := ^uint32(0) - 5 // positions wrap around
+	add := func(node int, r Record) {
+		switch r.Kind {
+		case Show:
+			sets[node] = sets[node].After(r.Changes)
+		case Up:
+			up[node] = true
+		case Down:
+			sets[node], up[node] = sets[node].Staying(), false
+		}
+		x.changes = append(x.changes, trueChange{node, now, r})
+		x.states, x.from = append(x.states, text(&expose.Snapshot{Sets: sets, Up: up})), append(x.from, now)
+	}
+	for i := range x.nodes {
+		now++
+		add(i, Record{Kind: Up})
+	}
+	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+		now += ariadne.Time(rapid.IntRange(1, 30).Draw(t, "passes"))
+		node := rapid.IntRange(0, x.nodes-1).Draw(t, "node")
+		other := rapid.IntRange(0, x.nodes-1).Draw(t, "other")
+		between := [2]int{node, other}
+		switch rapid.SampledFrom([]string{"show", "end", "down", "send", "send", "read", "read"}).Draw(t, "what") {
+		case "show":
+			if up[node] {
+				term := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "term")
+				add(node, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "leader",
+					Values: []string{term}, Fields: []string{"term"}}}}})
+			}
+		case "end":
+			if up[node] {
+				add(node, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "leader"}, Ends: true,
+					All: true}}})
+			}
+		case "down":
+			add(node, Record{Kind: map[bool]Kind{true: Down, false: Up}[up[node]]})
+		case "send":
+			if node != other {
+				sent[between] += uint32(rapid.IntRange(1, 3).Draw(t, "bytes"))
+				x.moves = append(x.moves, move{node, now, streamOf(node, other), true, begin + sent[between]})
+			}
+		case "read":
+			if got := sent[[2]int{other, node}]; got > read[[2]int{other, node}] {
+				read[[2]int{other, node}] = got
+				x.moves = append(x.moves, move{node, now, streamOf(other, node), false, begin + got})
+			}
+		}
+	}
+	x.end = now + 100
+	return x
+}
+
+func streamOf(from, to int) Stream {
+	at := func(a, b int) netip.AddrPort {
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(a)}), uint16(1000+b))
+	}
+	return Stream{From: at(from, to), To: at(to, from)}
+}
+
+// positions are those of a node at a time.
+func (x *truth) positions(node int, at ariadne.Time) *Positions {
+	p := &Positions{Sent: map[Stream]uint32{}, Got: map[Stream]uint32{}}
+	for o := range x.nodes {
+		p.Sent[streamOf(node, o)], p.Got[streamOf(o, node)] = ^uint32(0)-5, ^uint32(0)-5
+	}
+	for _, m := range x.moves {
+		if m.node == node && m.at <= at {
+			if m.sent {
+				p.Sent[m.stream] = m.to
+			} else {
+				p.Got[m.stream] = m.to
+			}
+		}
+	}
+	return p
+}
+
+// text says a snapshot in words.
+func text(s *expose.Snapshot) string {
+	var b strings.Builder
+	for i, set := range s.Sets {
+		fmt.Fprintf(&b, "n%d %v", i+1, s.Up[i])
+		for _, t := range set.Tuples() {
+			b.WriteString(" " + t.String())
+		}
+		b.WriteString("; ")
+	}
+	return b.String()
+}
+
+// told are the records of an agent of each node. Agents look at their nodes at times of their own,
+// by clocks that are wrong by up to half of clockError; exact ones see each event when it happens.
+func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
+	for node := range x.nodes {
+		skew := ariadne.Time(0)
+		if clockError > 0 {
+			skew = ariadne.Time(rapid.IntRange(0, clockError).Draw(t, "skew"))
+		}
+		seq := uint64(0)
+		tell := func(r Record) {
+			seq++
+			r.Node, r.Seq, r.After, r.At, r.Read = ariadne.NodeID(node), seq, r.After+skew, r.At+skew, r.Read+skew
+			all = append(all, r)
+		}
+		checked, next := ariadne.Time(0), 0
+		var own []trueChange
+		for _, c := range x.changes {
+			if c.node == node {
+				own = append(own, c)
+			}
+		}
+		if exact {
+			for _, c := range own {
+				c.After, c.At = c.at, c.at
+				tell(c.Record)
+			}
+			tell(Record{Kind: Beat, At: x.end + 1000})
+			continue
+		}
+		for at := ariadne.Time(0); at < x.end; {
+			at += ariadne.Time(rapid.IntRange(1, 40).Draw(t, "look"))
+			for next < len(own) && own[next].at <= at {
+				r := own[next].Record
+				r.After, r.At = checked, at
+				tell(r)
+				next++
+			}
+			r := Record{Kind: Beat, After: at, At: at}
+			if rapid.Bool().Draw(t, "reads positions") {
+				late := at + ariadne.Time(rapid.IntRange(0, 2).Draw(t, "late"))
+				r.Positions, r.Read = x.positions(node, late), late
+			}
+			tell(r)
+			checked = at
+		}
+		tell(Record{Kind: Beat, At: x.end + 1000})
+	}
+	return all
+}
+
+// leaders are properties of which each node exposes something.
+func leaders(nodes int) *judge.Properties {
+	c := judge.Config{Path: "spec.yaml",
+		Sources:    expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (?P<term>\d)`)}},
+		Predicates: []property.Predicate{{Name: "one", Expr: "one(leader) and len(up) >= 0"}}}
+	for i := range nodes {
+		c.Nodes = append(c.Nodes, fmt.Sprintf("n%d", i+1))
+	}
+	p, err := judge.NewProperties(c)
+	if err != nil {
+		panic(err)
+	}
+	return p
+}
+
+// judged are the snapshots that a verifier judges of records, in words, and the verifier.
+func judged(t *rapid.T, x *truth, records []Record, c Config) (all []string, v *Verifier) {
+	c.OnJudged = func(_ Stamp, s *expose.Snapshot) { all = append(all, text(s)) }
+	v = NewVerifier(c, leaders(x.nodes))
+	for _, r := range records {
+		if err := v.Take(r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all, v
+}
+
+// shuffled are records in another order, some of them twice.
+func shuffled(t *rapid.T, all []Record) []Record {
+	return rapid.Permutation(append(slices.Clone(all), all[:len(all)/3]...)).Draw(t, "arrives")
+}
+
+// TestExactRecords: where agents see each event when it happens, exactly the states that there were
+// are judged, in their order, however records arrive. Only states before all nodes are known are
+// not.
+func TestExactRecords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawTruth(t)
+		all, v := judged(t, x, shuffled(t, x.told(t, true, 0)), Config{})
+		if want := x.states; !slices.Equal(all, want) {
+			t.Fatalf("judged\n%s\nbut there were\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
+		}
+		if v.Undecided+v.Unknown+v.Brief > 0 || v.Judged != v.Events || len(v.Doubts()) > 0 {
+			t.Fatalf("%+v %q", v.Counts, v.Doubts())
+		}
+	})
+}
+
+// TestOnlyTrueStates: whatever agents see, and whatever their clocks show, each state that is
+// judged was one of the system, in this order; and the verdict does not depend on how records
+// arrive.
+func TestOnlyTrueStates(t *testing.T) {
+	decided, undecided := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawTruth(t)
+		clockError := rapid.SampledFrom([]int{0, 0, 10, 50}).Draw(t, "clock error")
+		c := Config{ClockError: time.Duration(clockError)}
+		records := x.told(t, false, clockError)
+		all, v := judged(t, x, records, c)
+		if again, w := judged(t, x, shuffled(t, records), c); !slices.Equal(all, again) || v.Counts != w.Counts {
+			t.Fatalf("judged\n%s\n%+v\nand in another order\n%s\n%+v", strings.Join(all, "\n"), v.Counts,
+				strings.Join(again, "\n"), w.Counts)
+		}
+		next := 0
+		for _, s := range all {
+			at := slices.Index(x.states[next:], s)
+			if at < 0 {
+				t.Fatalf("judged\n%s\nwhich is not, from there on, among\n%s", s, strings.Join(x.states[next:], "\n"))
+			}
+			next += at
+		}
+		if v.Inverted > 0 && clockError == 0 || len(v.Doubts()) > 0 {
+			t.Fatalf("%+v %q", v.Counts, v.Doubts())
+		}
+		decided, undecided = decided+v.Judged, undecided+v.Undecided
+	})
+	if decided == 0 || undecided == 0 {
+		t.Errorf("%d states were decided, %d were not: the test tries too little", decided, undecided)
+	}
+}
+
+// TestPositionsDecide: of two events whose times overlap, messages tell which was first.
+func TestPositionsDecide(t *testing.T) {
+	change := func(node int, seq uint64, after, at ariadne.Time, ends bool) Record {
+		return Record{Node: ariadne.NodeID(node), Seq: seq, Kind: Show, After: after, At: at,
+			Changes: []expose.Change{{Tuple: expose.Tuple{Name: "leader", Values: []string{"1"}}, Ends: ends,
+				All: ends}}}
+	}
+	at := func(node int, seq uint64, at ariadne.Time, sent, got uint32) Record {
+		return Record{Node: ariadne.NodeID(node), Seq: seq, Kind: Beat, After: at, At: at, Read: at,
+			Positions: &Positions{
+				Sent: map[Stream]uint32{streamOf(node, 1-node): sent},
+				Got:  map[Stream]uint32{streamOf(1-node, node): got}}}
+	}
+	for _, c := range []struct {
+		name              string
+		got               uint32 // what n2 had read of n1's stream before its event
+		judged, undecided int
+	}{
+		{"n2 has read what n1 sent after its event", 20, 5, 0},
+		{"n2 has read nothing of it", 10, 4, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := NewVerifier(Config{ClockError: 100}, leaders(2))
+			for _, r := range []Record{
+				{Node: 0, Seq: 1, Kind: Up, After: 0, At: 0}, {Node: 1, Seq: 1, Kind: Up, After: 500, At: 500},
+				change(0, 2, 1000, 1000, false), at(0, 3, 1000, 5, 5),
+				change(0, 4, 1300, 1310, true), at(0, 5, 1312, 10, 5),
+				at(1, 2, 1330, 5, c.got), change(1, 3, 1340, 1345, false),
+				{Node: 0, Seq: 6, Kind: Beat, At: 9000}, {Node: 1, Seq: 4, Kind: Beat, At: 9000},
+			} {
+				if err := v.Take(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if v.Judged != c.judged || v.Undecided != c.undecided {
+				t.Errorf("%+v, want %d judged and %d undecided", v.Counts, c.judged, c.undecided)
+			}
+		})
+	}
+}

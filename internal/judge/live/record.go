@@ -1,0 +1,80 @@
+// Package live judges systems that nobody steers: it orders what agents tell of running nodes,
+// makes consistent snapshots of it, and judges these by a spec's properties.
+//
+// It reads no clock, file or process. A Verifier is a function of the records that it takes, so a
+// verifier that is lost is replaced by one that takes the same records again.
+//
+// Invariants: each snapshot that is judged was the state of the system at some moment, whatever the
+// order of events was that the records leave open. A moment of which the records do not say enough
+// is not judged, and is counted.
+//
+// Read next: verifier.go, order.go; then internal/use/watch, which takes records from programs.
+package live
+
+import (
+	"net/netip"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+)
+
+// Kind is the kind of a record.
+type Kind uint8
+
+// The kinds of records.
+const (
+	Beat Kind = iota // nothing else has happened up to the record's time
+	Show             // what the node exposes has changed
+	Up               // the node's program runs, and exposes nothing yet
+	Down             // the node's program has ended
+	// Lost: records of the node are missing, or nobody saw what it exposed before. From here on it
+	// is unknown what it exposes by some names.
+	Lost
+)
+
+// Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps,
+// and what they tell is in this order.
+type Record struct {
+	Node ariadne.NodeID
+	Seq  uint64
+	Kind Kind
+	// What the record tells happened not before After and not after At, both by the agent's clock.
+	// Everything that happened up to At is in this record or one before it.
+	After, At ariadne.Time
+	Changes   []expose.Change // with Show
+	// with Show, the line or call that showed it; with Lost, what is missing
+	Text  string
+	Names []string // with Lost: of tuples; nil: all
+	// Positions are those of all of the node's TCP streams, read not before At and not after Read;
+	// nil: they were not read.
+	Positions *Positions
+	Read      ariadne.Time
+}
+
+// Stream is one direction of a TCP connection.
+type Stream struct{ From, To netip.AddrPort }
+
+// Positions are how far programs of a node have come in TCP streams, as sequence numbers of TCP: up
+// to where they have written streams that begin at the node, and read those that end there.
+type Positions struct{ Sent, Got map[Stream]uint32 }
+
+// ahead reports whether a position in a stream is behind another one. Sequence numbers wrap around.
+func ahead(a, b uint32) bool { return int32(a-b) > 0 }
+
+// Stamp is the time of a hybrid logical clock: an agent's clock, moved on by what the event has
+// certainly come after.
+type Stamp struct {
+	Wall  ariadne.Time
+	Count uint32 // of events at the same Wall
+}
+
+// After returns the stamp of an event at a time of the agent's clock that follows one with stamp s.
+func (s Stamp) After(wall ariadne.Time) Stamp {
+	if wall > s.Wall {
+		return Stamp{Wall: wall}
+	}
+	return Stamp{s.Wall, s.Count + 1}
+}
+
+// Before reports whether s is earlier than o.
+func (s Stamp) Before(o Stamp) bool { return s.Wall < o.Wall || s.Wall == o.Wall && s.Count < o.Count }

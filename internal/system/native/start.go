@@ -1,0 +1,270 @@
+package native
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+)
+
+// Program is one to be started.
+type Program struct {
+	Args []string `json:"args"`
+	Dir  string   `json:"dir"`
+	Env  []string `json:"env"` // NAME=value; nil: that of this process
+	// User and Group are those of the program; 0 is root.
+	User  int `json:"user"`
+	Group int `json:"group"`
+}
+
+// Machine is a node that is started in namespaces of its own.
+type Machine struct {
+	Name     string       `json:"name"`
+	Addrs    []netip.Addr `json:"addrs"`
+	Hosts    string       `json:"hosts"` // path of what it sees as /etc/hosts
+	Programs []Program    `json:"programs"`
+}
+
+// Lab starts programs, which end at the latest when the Lab does, and when this process does. It is
+// for any goroutine. Machines of a Lab have a network of their own.
+type Lab struct {
+	do    chan func()
+	links int // how many were made; on the lab's thread
+	hub   bool
+}
+
+// NewLab returns a Lab. With network, machines can be started, which needs root.
+func NewLab(network bool) (*Lab, error) {
+	l := &Lab{do: make(chan func())}
+	ready := make(chan error)
+	go func() {
+		// Programs end with the thread that has started them (PR_SET_PDEATHSIG). It is not
+		// unlocked: so it ends with this function, and with it the namespace that it is in.
+		runtime.LockOSThread()
+		err := l.prepare(network)
+		if ready <- err; err != nil {
+			return
+		}
+		for f := range l.do {
+			f()
+		}
+	}()
+	if err := <-ready; err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// bridge is the name of what connects the machines, in the lab's own network.
+const bridge = "ariadne"
+
+func (l *Lab) prepare(network bool) error {
+	if l.hub = network; !network {
+		return nil
+	}
+	if err := syscall.Unshare(syscall.CLONE_NEWNET); err != nil {
+		return fmt.Errorf("a network for the nodes needs root: %w", err)
+	}
+	return errors.Join(ip("link", "add", bridge, "type", "bridge"), ip("link", "set", bridge, "up"))
+}
+
+// Close ends all programs.
+func (l *Lab) Close() { close(l.do) }
+
+// run runs f on the thread of the lab.
+func (l *Lab) run(f func() error) error {
+	done := make(chan error)
+	l.do <- func() { done <- f() }
+	return <-done
+}
+
+// ip runs the command ip.
+func ip(args ...string) error {
+	out, err := exec.Command("ip", args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("ip %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+// Start starts a program in the namespaces of this process, whose output goes to out. The caller
+// calls Wait of it. started is called while the program has not begun: what watches it sees all.
+func (l *Lab) Start(p Program, out *os.File, started func(pid int) error) (*exec.Cmd, error) {
+	if l.hub {
+		return nil, errors.New("this lab starts machines only")
+	}
+	cmd := command(p, out)
+	cmd.SysProcAttr.Ptrace = true
+	err := l.run(func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		// The program waits at its first instruction.
+		var status syscall.WaitStatus
+		if _, err := syscall.Wait4(cmd.Process.Pid, &status, 0, nil); err != nil || !status.Stopped() {
+			return fmt.Errorf("%s did not begin: %w", p.Args[0], errors.Join(err, cmd.Process.Kill()))
+		}
+		if err := started(cmd.Process.Pid); err != nil {
+			return errors.Join(err, cmd.Process.Kill())
+		}
+		return syscall.PtraceDetach(cmd.Process.Pid)
+	})
+	return cmd, err
+}
+
+func command(p Program, out *os.File) *exec.Cmd {
+	cmd := exec.Command(p.Args[0], p.Args[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if p.User != 0 || p.Group != 0 {
+		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(p.User), Gid: uint32(p.Group)}
+	}
+	return cmd
+}
+
+// machineName is what the process is called that starts the programs of a machine, in its
+// namespaces.
+const machineName = "ariadne-machine"
+
+// Boot starts a machine. Its programs begin after started has returned.
+func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.Cmd, error) {
+	if !l.hub {
+		return nil, errors.New("this lab starts no machines")
+	}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	from, to, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer from.Close()
+	defer to.Close()
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Args = []string{machineName}
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, []*os.File{from}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: syscall.CLONE_NEWNET |
+		syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC}
+	err = l.run(func() error {
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		l.links++
+		link, pid := fmt.Sprintf("node%d", l.links), fmt.Sprint(cmd.Process.Pid)
+		err := errors.Join(ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", pid),
+			ip("link", "set", link, "master", bridge, "up"))
+		if err == nil {
+			err = started(cmd.Process.Pid)
+		}
+		if err == nil {
+			_, err = to.Write(text)
+		}
+		if err != nil {
+			return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+		}
+		return nil
+	})
+	return cmd, err
+}
+
+// IsMachine reports whether this process is to start the programs of a machine. Then main calls
+// RunMachine, and does nothing else.
+func IsMachine() bool { return os.Args[0] == machineName && os.Getpid() == 1 }
+
+// RunMachine is the first process of a machine. It returns the status with which it is to end.
+func RunMachine() int {
+	if err := runMachine(); err != nil {
+		fmt.Fprintf(os.Stderr, "ariadne: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+func runMachine() error {
+	text, err := io.ReadAll(os.NewFile(3, "machine"))
+	if err != nil {
+		return err
+	}
+	var m Machine
+	if err := json.Unmarshal(text, &m); err != nil {
+		return fmt.Errorf("machine: %w", err)
+	}
+	if err := m.settle(); err != nil {
+		return fmt.Errorf("node %s: %w", m.Name, err)
+	}
+	runtime.LockOSThread() // for PR_SET_PDEATHSIG
+	var running []*exec.Cmd
+	for _, p := range m.Programs {
+		cmd := command(p, os.Stdout)
+		if err := cmd.Start(); err != nil {
+			return fmt.Errorf("node %s: %w", m.Name, err)
+		}
+		running = append(running, cmd)
+	}
+	left := len(running)
+	for left > 0 {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(-1, &status, 0, nil) // also orphans
+		if err == syscall.EINTR {
+			continue
+		} else if err != nil {
+			return err
+		}
+		for _, cmd := range running {
+			if cmd.Process.Pid == pid {
+				left--
+			}
+		}
+	}
+	return nil
+}
+
+// settle makes the namespaces those of the node.
+func (m *Machine) settle() error {
+	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
+		return fmt.Errorf("mounts: %w", err)
+	}
+	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
+		return fmt.Errorf("mount /proc: %w", err)
+	}
+	if err := syscall.Mount(m.Hosts, "/etc/hosts", "", syscall.MS_BIND, ""); err != nil {
+		return fmt.Errorf("mount /etc/hosts: %w", err)
+	}
+	if err := syscall.Sethostname([]byte(m.Name)); err != nil {
+		return fmt.Errorf("host name: %w", err)
+	}
+	all := ip("link", "set", "lo", "up")
+	for _, a := range m.Addrs {
+		all = errors.Join(all, ip("address", "add", fmt.Sprintf("%s/%d", a, a.BitLen()), "dev", "eth0"))
+	}
+	all = errors.Join(all, ip("link", "set", "eth0", "up"), ip("route", "add", "default", "dev", "eth0"))
+	for _, a := range m.Addrs {
+		if a.Is6() {
+			return errors.Join(all, ip("-6", "route", "add", "default", "dev", "eth0"))
+		}
+	}
+	return all
+}
+
+// Hosts writes a file of the names and addresses of machines.
+func Hosts(path string, names []string, addrs [][]netip.Addr) error {
+	var b strings.Builder
+	b.WriteString("127.0.0.1 localhost\n::1 localhost\n")
+	for i, name := range names {
+		for _, a := range addrs[i] {
+			fmt.Fprintf(&b, "%s %s\n", a, name)
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(path, []byte(b.String()), 0o644)
+}

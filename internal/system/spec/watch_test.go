@@ -1,0 +1,63 @@
+package spec
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWatch: nodes are found by what is written for them or for their template, and mistakes are
+// said with their lines.
+func TestWatch(t *testing.T) {
+	dir := t.TempDir()
+	read := func(text string) (*Spec, error) {
+		path := filepath.Join(dir, "spec.yaml")
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return Read(path)
+	}
+	s, err := read(`
+nodes: [{name: 'n{i}', count: 2}, {name: c, command: echo}, {name: d}]
+watch:
+  settle: 5ms
+  nodes:
+    n{i}: {match: 'server --name {name} {i}$', log: ['log/{name}'], before: log}
+    d: {start: 'bin/d "a b"'}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := s.Watch
+	if w.Settle != 5*time.Millisecond || w.Heartbeat != DefaultWatch.Heartbeat {
+		t.Errorf("%+v", w)
+	}
+	for i, name := range []string{"n1", "n2"} {
+		n := w.Native[i]
+		if want := "server --name " + name + " " + name[1:] + "$"; !n.Found || n.Command.String() != want ||
+			!slices.Equal(n.Logs, []string{filepath.Join(dir, "log", name)}) || n.Before != BeforeInLog {
+			t.Errorf("%s: %+v", name, n)
+		}
+	}
+	if w.Native[2].Found {
+		t.Error("a node with a command is found otherwise")
+	}
+	if want := []string{filepath.Join(dir, "bin/d"), "a b"}; !slices.Equal(w.Native[3].Start, want) {
+		t.Errorf("%q, want %q", w.Native[3].Start, want)
+	}
+	for _, c := range []struct{ text, want string }{
+		{"nodes: [{name: a}]", "node a: no command"},
+		{"nodes: [{name: a, command: echo}]\nwatch: {nodes: {b: {pid: 1}}}", `no node is called "b"`},
+		{"nodes: [{name: a}]\nwatch: {nodes: {a: {pid: 1, unit: x}}}", "one of start, pid"},
+		{"nodes: [{name: a}]\nwatch: {nodes: {a: {match: '('}}}", "watch: match"},
+		{"nodes: [{name: a}]\nwatch: {nodes: {a: {pid: 1, before: log}}}", "log is missing"},
+		{"nodes: [{name: a}]\nwatch: {nodes: {a: {start: ''}}}", "the command is empty"},
+	} {
+		if _, err := read(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", c.text, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,302 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// Agent tells of the nodes of this machine in a log. It is for one goroutine.
+type Agent struct {
+	spec   *spec.Spec
+	log    Log
+	waiter *native.Waiter
+	nodes  []*watched
+	base   ariadne.Time // of native.Now, when the watch began
+	batch  []live.Record
+	looked ariadne.Time // when it last looked for processes
+	started
+
+	every    time.Duration // of kills, on average
+	random   *rand.Rand    // nil: nothing is killed
+	nextKill ariadne.Time
+	kills    int
+	again    bool // nodes that have ended are started again
+}
+
+// watched is a node as the agent sees it.
+type watched struct {
+	def     *spec.Node
+	native  *spec.Native
+	process *native.Process // nil: there is none
+	sources []native.Source
+	dropped []native.Source // that have ended
+	seq     uint64
+	checked ariadne.Time // everything before it was told
+	met     bool         // some process of it was found before
+	said    string       // why there is no process
+}
+
+// lookAgain is how often the agent looks for a process that is not there.
+const lookAgain = 100 * time.Millisecond
+
+// round is how long the agent waits at least from one look at the nodes to the next: how much it
+// costs depends on that, and for how long the order of events of different nodes is open.
+const round = 200 * time.Microsecond
+
+func newAgent(s *spec.Spec, log Log) (*Agent, error) {
+	w, err := native.NewWaiter()
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{spec: s, log: log, waiter: w, base: native.Now()}
+	for i := range s.Nodes {
+		a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
+	}
+	return a, nil
+}
+
+// now is the time since the watch began.
+func (a *Agent) now() ariadne.Time { return native.Now() - a.base }
+
+// attach finds or starts all nodes.
+func (a *Agent) attach(ctx context.Context) error {
+	for _, n := range a.nodes {
+		if err := a.openLogs(n); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+	}
+	if err := a.startAll(ctx); err != nil {
+		return err
+	}
+	for _, n := range a.nodes {
+		if n.native.Found && n.native.Start == nil {
+			if err := a.find(ctx, n); err != nil {
+				return fmt.Errorf("node %s: %w", n.def.Name, err)
+			}
+		}
+	}
+	a.flush()
+	return nil
+}
+
+// openLogs opens the files that have a node's lines.
+func (a *Agent) openLogs(n *watched) error {
+	for _, path := range n.native.Logs {
+		f, err := native.Tail(path, n.native.Before != spec.BeforeInLog)
+		if err != nil {
+			return err
+		}
+		if err := a.addSource(n, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Agent) addSource(n *watched, s native.Source) error {
+	n.sources = append(n.sources, s)
+	return a.waiter.AddSource(s)
+}
+
+// find looks for the process of a node that somebody else starts.
+func (a *Agent) find(ctx context.Context, n *watched) error {
+	pid, err := pidOf(ctx, n.native)
+	if err != nil {
+		return err
+	}
+	if pid == 0 {
+		n.said = "no such process"
+		return nil
+	}
+	p, err := native.Attach(pid)
+	if err != nil {
+		if n.met || n.native.PID == 0 {
+			return nil // it has just ended
+		}
+		return err
+	}
+	return a.came(n, p, max(n.checked, a.looked))
+}
+
+// pidOf is the id of a node's process; 0: there is none now.
+func pidOf(ctx context.Context, n *spec.Native) (int, error) {
+	switch {
+	case n.PIDFile != "":
+		return native.ReadPIDFile(n.PIDFile)
+	case n.Command != nil:
+		return native.FindCommand(n.Command)
+	case n.Unit != "":
+		return native.FindUnit(ctx, n.Unit)
+	}
+	return n.PID, nil
+}
+
+// came enters that a node's process is there, which was not there at a time.
+func (a *Agent) came(n *watched, p *native.Process, before ariadne.Time) error {
+	n.process, n.said = p, ""
+	at := a.now()
+	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
+	if n.native.Found && n.native.Start == nil && !n.met && n.native.Before == spec.BeforeUnknown {
+		a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: "it ran before it was watched"})
+	}
+	n.met = true
+	return a.waiter.Add(p.Descriptor())
+}
+
+// run watches until ctx ends.
+func (a *Agent) run(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, a.waiter.Wake)
+	defer stop()
+	for ctx.Err() == nil {
+		began := native.Now()
+		if err := a.look(ctx); err != nil {
+			return err
+		}
+		a.flush()
+		if left := round - native.Since(began); left > 0 {
+			time.Sleep(left)
+		}
+		if err := a.waiter.Wait(a.spec.Watch.Heartbeat); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// look tells what has happened since it was last called.
+func (a *Agent) look(ctx context.Context) error {
+	for _, n := range a.nodes {
+		began := a.now()
+		ended := n.process != nil && n.process.Ended() // its last lines are there before that
+		if err := a.readLines(n); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+		if ended {
+			if err := a.went(n); err != nil {
+				return err
+			}
+		}
+		n.checked = began
+		a.tell(n, live.Record{Kind: live.Beat, After: began, At: began})
+	}
+	if a.now() < a.looked.Add(lookAgain) {
+		return nil
+	}
+	a.looked = a.now()
+	for _, n := range a.nodes {
+		if n.process == nil && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
+			if err := a.find(ctx, n); err != nil {
+				return fmt.Errorf("node %s: %w", n.def.Name, err)
+			}
+		}
+	}
+	if err := a.killing(); err != nil {
+		return err
+	}
+	return a.restart()
+}
+
+// readLines tells what the lines of a node show.
+func (a *Agent) readLines(n *watched) error {
+	for _, s := range slices.Clone(n.sources) {
+		lines, lost, err := s.Read()
+		at := a.now()
+		if lost != "" {
+			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: lost, Names: a.namesByLines()})
+		}
+		for _, line := range lines {
+			a.showLine(n, line, at)
+		}
+		if errors.Is(err, io.EOF) {
+			a.waiter.Drop(s.Descriptor())
+			n.sources = slices.DeleteFunc(n.sources, func(o native.Source) bool { return o == s })
+			if err := s.Close(); err != nil {
+				return err
+			}
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// namesByLines are those of the tuples that lines expose.
+func (a *Agent) namesByLines() (names []string) {
+	for _, s := range a.spec.Properties.Sources {
+		if s.Line != nil {
+			names = append(names, s.Name)
+		}
+	}
+	return names
+}
+
+// showLine tells what one line shows.
+func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
+	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
+	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
+	if len(changes) > 0 {
+		a.tell(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
+	}
+}
+
+// show tells of changes at a known time.
+func (a *Agent) show(n *watched, at ariadne.Time, text string, changes ...expose.Change) {
+	a.tell(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: text})
+}
+
+// went enters that a node's process has ended.
+func (a *Agent) went(n *watched) error {
+	text := fmt.Sprintf("process %d has ended", n.process.PID)
+	a.waiter.Drop(n.process.Descriptor())
+	if err := n.process.Close(); err != nil {
+		return err
+	}
+	n.process = nil
+	a.tell(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
+	a.gone(n)
+	return nil
+}
+
+// tell adds a record of a node.
+func (a *Agent) tell(n *watched, r live.Record) {
+	n.seq++
+	r.Node, r.Seq = n.def.ID, n.seq
+	a.batch = append(a.batch, r)
+}
+
+// flush gives the log what was told.
+func (a *Agent) flush() {
+	if len(a.batch) > 0 {
+		a.log.Append(a.batch)
+		a.batch = nil
+	}
+}
+
+// close ends the agent: what it has started ends, all else stays as it is.
+func (a *Agent) close() error {
+	a.flush()
+	var all error
+	for _, n := range a.nodes {
+		if n.process != nil {
+			all = errors.Join(all, n.process.Close())
+		}
+	}
+	all = errors.Join(all, a.stop())
+	for _, n := range a.nodes {
+		for _, s := range n.sources {
+			all = errors.Join(all, s.Close())
+		}
+	}
+	return errors.Join(all, a.waiter.Close())
+}

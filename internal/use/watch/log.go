@@ -1,0 +1,118 @@
+package watch
+
+import (
+	"sync"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+)
+
+// Log keeps records in the order in which they came, for verifiers that read them from the
+// beginning, each at its own speed. Other logs than Memory can be kept elsewhere.
+type Log interface {
+	// Append adds records.
+	Append(all []live.Record)
+	// Close says that nothing more comes.
+	Close()
+	// Reader returns a reader of all records, from the first one on.
+	Reader() Reader
+}
+
+// Reader reads a Log. It is for one goroutine.
+type Reader interface {
+	// Next returns further records, and waits for them. ok: there are more to come.
+	Next() (all []live.Record, ok bool)
+	// Behind returns how many records have not been read.
+	Behind() int
+}
+
+// Memory is a Log in this process. It forgets what all of its readers have read.
+type Memory struct {
+	mu      sync.Mutex
+	more    sync.Cond
+	records []live.Record
+	first   int // how many were forgotten
+	readers []*memoryReader
+	closed  bool
+}
+
+// NewMemory returns an empty log.
+func NewMemory() *Memory {
+	m := &Memory{}
+	m.more.L = &m.mu
+	return m
+}
+
+// Append implements Log.
+func (m *Memory) Append(all []live.Record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.records = append(m.records, all...)
+	m.more.Broadcast()
+}
+
+// Close implements Log.
+func (m *Memory) Close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	m.more.Broadcast()
+}
+
+// Reader implements Log. Readers are made before the first record is added.
+func (m *Memory) Reader() Reader {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r := &memoryReader{log: m, next: m.first}
+	m.readers = append(m.readers, r)
+	return r
+}
+
+// end lets the log forget what a reader needs no longer.
+func (m *Memory) end(r *memoryReader) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.readers {
+		if m.readers[i] == r {
+			m.readers = append(m.readers[:i], m.readers[i+1:]...)
+			break
+		}
+	}
+	m.forget()
+}
+
+func (m *Memory) forget() {
+	least := m.first + len(m.records)
+	for _, r := range m.readers {
+		least = min(least, r.next)
+	}
+	if n := least - m.first; n > len(m.records)/2 && n > 0 {
+		m.records = append([]live.Record(nil), m.records[n:]...)
+		m.first = least
+	}
+}
+
+type memoryReader struct {
+	log  *Memory
+	next int
+}
+
+// Next implements Reader.
+func (r *memoryReader) Next() (all []live.Record, ok bool) {
+	m := r.log
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for r.next == m.first+len(m.records) && !m.closed {
+		m.more.Wait()
+	}
+	all = m.records[r.next-m.first:]
+	r.next += len(all)
+	m.forget()
+	return all, len(all) > 0 || !m.closed
+}
+
+// Behind implements Reader.
+func (r *memoryReader) Behind() int {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return r.log.first + len(r.log.records) - r.next
+}

@@ -1,0 +1,267 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// started are the programs that the agent has started.
+type started struct {
+	lab, own *native.Lab // of nodes with namespaces, and of those without; nil: there are none
+	dir      string      // for files of the nodes, or ""
+	hosts    string
+	running  []*run
+}
+
+// run is the run of a node's programs.
+type run struct {
+	node    *watched
+	cmd     *exec.Cmd
+	again   ariadne.Time // when to start it again
+	starts  int
+	waiting bool // it is to be started again
+}
+
+// isStarted reports whether a node is started here, from its commands.
+func (n *watched) isStarted() bool { return !n.native.Found || n.native.Start != nil }
+
+// startAll starts the nodes that are to be started.
+func (a *Agent) startAll(_ context.Context) error {
+	for _, n := range a.nodes {
+		if !n.isStarted() {
+			continue
+		}
+		r := &run{node: n, waiting: true, again: a.now().Add(n.def.Start)}
+		a.running = append(a.running, r)
+		if err := a.prepare(n); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+	}
+	return a.restart()
+}
+
+// restart starts what is due.
+func (a *Agent) restart() error {
+	for _, r := range a.running {
+		if !r.waiting || a.now() < r.again {
+			continue
+		}
+		if err := a.start(r); err != nil {
+			return fmt.Errorf("node %s: %w", r.node.def.Name, err)
+		}
+	}
+	return nil
+}
+
+// prepare makes what a node needs before it starts for the first time.
+func (a *Agent) prepare(n *watched) (err error) {
+	if n.native.Start != nil {
+		if a.own == nil {
+			a.own, err = native.NewLab(false)
+		}
+		return err
+	}
+	if a.lab == nil {
+		if a.lab, err = native.NewLab(true); err != nil {
+			return err
+		}
+		if a.dir, err = os.MkdirTemp("", "ariadne-watch-"); err != nil {
+			return err
+		}
+		// Programs of other users find their own directories in it.
+		if err := os.Chmod(a.dir, 0o755); err != nil {
+			return err
+		}
+		a.hosts = filepath.Join(a.dir, "hosts")
+		var names []string
+		var addrs [][]netip.Addr
+		for i := range a.spec.Nodes {
+			names, addrs = append(names, a.spec.Nodes[i].Name), append(addrs, a.spec.Nodes[i].Addrs)
+		}
+		if err := native.Hosts(a.hosts, names, addrs); err != nil {
+			return err
+		}
+	}
+	return a.makeDir(n.def)
+}
+
+// dirOf is where a node's programs start.
+func (a *Agent) dirOf(def *spec.Node) string { return filepath.Join(a.dir, "nodes", def.Name) }
+
+// makeDir makes the working directory of a node, as it is under the checker.
+func (a *Agent) makeDir(def *spec.Node) error {
+	dir := a.dirOf(def)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if def.Dir != "" {
+		if err := os.CopyFS(dir, copied{os.DirFS(def.Dir), a.spec.Copied(def.Dir)}); err != nil {
+			return err
+		}
+	}
+	for _, l := range def.Links {
+		at := filepath.Join(dir, l)
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			return err
+		}
+		if err := os.Symlink(filepath.Join(a.spec.Dir, l), at); err != nil && !os.IsExist(err) {
+			return err
+		}
+	}
+	if def.User == 0 && def.Group == 0 {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, def.User, def.Group)
+	})
+}
+
+// copied is a directory without what nodes do not see of it.
+type copied struct {
+	fs.FS
+	shown func(name string) bool
+}
+
+// ReadDir implements fs.ReadDirFS.
+func (c copied) ReadDir(name string) ([]fs.DirEntry, error) {
+	all, err := fs.ReadDir(c.FS, name)
+	if name == "." {
+		all = slices.DeleteFunc(all, func(e fs.DirEntry) bool { return !c.shown(e.Name()) })
+	}
+	return all, err
+}
+
+// start starts a node's programs.
+func (a *Agent) start(r *run) error {
+	n := r.node
+	pipe, out, err := native.NewPipe()
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	if err := a.addSource(n, pipe); err != nil {
+		return err
+	}
+	before := a.now()
+	begin := func(pid int) error {
+		p, err := native.Attach(pid)
+		if err != nil {
+			return err
+		}
+		return a.came(n, p, before)
+	}
+	if n.native.Start != nil {
+		r.cmd, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
+	} else {
+		r.cmd, err = a.lab.Boot(a.machine(n.def, r.starts > 0), out, begin)
+	}
+	if err != nil {
+		return err
+	}
+	r.starts++
+	r.waiting = false
+	return nil
+}
+
+// machine is a node as the spec describes it.
+func (a *Agent) machine(def *spec.Node, again bool) native.Machine {
+	commands := def.Commands
+	if again && def.Restart != nil {
+		commands = def.Restart
+	}
+	m := native.Machine{Name: def.Name, Addrs: def.Addrs, Hosts: a.hosts}
+	env := []string{"PATH=" + spec.Path, "HOME=" + a.dirOf(def), "LANG=C.UTF-8", "TZ=UTC"}
+	for name, value := range def.Env {
+		env = append(env, name+"="+value)
+	}
+	for _, c := range commands {
+		p := native.Program{Dir: a.dirOf(def), Env: env, User: def.User, Group: def.Group}
+		for _, arg := range c.Args {
+			p.Args = append(p.Args, a.besideSpec(arg))
+		}
+		m.Programs = append(m.Programs, p)
+	}
+	return m
+}
+
+// besideSpec is a text in which paths below /spec, where nodes under the checker see the spec's
+// directory, are those of this machine.
+func (a *Agent) besideSpec(text string) string {
+	const inside = "/spec/"
+	var b strings.Builder
+	for {
+		i := strings.Index(text, inside)
+		if i < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:i])
+		if i > 0 && !strings.ContainsRune(" =:,'\"`;(|&><", rune(text[i-1])) {
+			b.WriteString(inside)
+		} else {
+			b.WriteString(a.spec.Dir + "/")
+		}
+		text = text[i+len(inside):]
+	}
+}
+
+// restartAfter is how long a node that has ended by itself stays down.
+const restartAfter = 500 * time.Millisecond
+
+// gone enters that a node that was started here has ended.
+func (a *Agent) gone(n *watched) {
+	for _, r := range a.running {
+		if r.node == n && r.cmd != nil {
+			_ = r.cmd.Wait() // how it ended is no finding
+			r.cmd = nil
+			if a.again && !r.waiting {
+				r.waiting, r.again = true, a.now().Add(restartAfter)
+			}
+		}
+	}
+}
+
+// kill ends the programs of a node that was started here, and starts them again after a time.
+func (a *Agent) kill(n *watched, after time.Duration) error {
+	for _, r := range a.running {
+		if r.node == n && n.process != nil && !r.waiting {
+			r.waiting, r.again = true, a.now().Add(after)
+			return n.process.Kill()
+		}
+	}
+	return nil
+}
+
+// stop ends all that was started here.
+func (a *Agent) stop() error {
+	for _, r := range a.running {
+		if r.cmd != nil {
+			_ = r.cmd.Process.Kill() // it may have ended
+			_ = r.cmd.Wait()
+		}
+	}
+	for _, l := range []*native.Lab{a.lab, a.own} {
+		if l != nil {
+			l.Close()
+		}
+	}
+	if a.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(a.dir)
+}

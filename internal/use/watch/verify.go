@@ -1,0 +1,185 @@
+package watch
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// verifying is a verifier that reads the log.
+type verifying struct {
+	name     string
+	verifier *live.Verifier
+	reader   Reader
+	findings int
+	done     chan struct{} // is closed when the log is read
+}
+
+func isSuspicion(f *Finding) bool { return f.Kind == property.Suspected }
+
+// properties are those of a spec, one by one, and notes on those that cannot be judged here.
+func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
+	c := judge.Config{Path: s.Path, Definitions: s.Properties.Definitions, Sources: s.Properties.Sources,
+		Stages: s.Properties.Stages, History: s.Properties.History}
+	for i := range s.Nodes {
+		c.Nodes = append(c.Nodes, s.Nodes[i].Name)
+	}
+	add := func(name string, c judge.Config) {
+		p, wrong := judge.NewProperties(c)
+		switch {
+		case wrong != nil:
+			err = cmp.Or(err, wrong)
+		case p.Sees().World:
+			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads messages, timers or clocks, which only a check knows", name))
+		case p.Sees().Past:
+			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads pending operations, which a watch does not follow", name))
+		default:
+			all = append(all, p)
+		}
+	}
+	for _, q := range s.Properties.Predicates {
+		if q.Form == property.Finally {
+			notes = append(notes, fmt.Sprintf("property %q is not judged: a watched system has no end at which it must hold", q.Name))
+			continue
+		}
+		own := c
+		own.Predicates = []property.Predicate{q}
+		add(q.Name, own)
+	}
+	for _, g := range s.Properties.Goals {
+		own := c
+		own.Goals = []property.Goal{g}
+		add(g.Name, own)
+	}
+	for _, h := range s.Properties.Histories {
+		notes = append(notes, fmt.Sprintf("property %q is not judged: a watch does not follow clients' operations", h.Name))
+	}
+	if s.Properties.Finally != nil {
+		notes = append(notes, "finally is not run: a watched system has no end")
+	}
+	return all, notes, err
+}
+
+// verifyBy starts the verifiers of a spec.
+func (w *watching) verifyBy(s *spec.Spec) error {
+	all, notes, err := properties(s)
+	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		text := "no property can be watched"
+		for _, n := range notes {
+			text += "; " + n
+		}
+		return spec.Errors{{Path: s.Path, Text: text}}
+	}
+	w.report.Notes = slices.Concat(notes, different(s))
+	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
+		Patience: s.Watch.Patience}
+	for _, p := range all {
+		v := &verifying{verifier: live.NewVerifier(c, p), reader: w.log.Reader(), done: make(chan struct{})}
+		v.name = v.verifier.Name()
+		w.verify = append(w.verify, v)
+		go v.run(w.findings)
+	}
+	return nil
+}
+
+// run judges what comes in the log.
+func (v *verifying) run(to chan<- found) {
+	defer close(v.done)
+	for {
+		records, ok := v.reader.Next()
+		if !ok {
+			return
+		}
+		for i := range records {
+			if err := v.verifier.Take(records[i]); err != nil {
+				to <- found{of: v, err: err}
+				return
+			}
+		}
+		for _, f := range v.verifier.Found() {
+			to <- found{of: v, finding: f}
+		}
+	}
+}
+
+// different says what of a spec is otherwise outside the checker.
+func different(s *spec.Spec) (notes []string) {
+	if s.Faults != (world.Faults{}) {
+		notes = append(notes, "faults are not injected: a watch changes nothing, unless it is to kill nodes (--kill)")
+	}
+	for i := range s.Looks {
+		notes = append(notes, fmt.Sprintf("%s is not read: a watch reads lines and functions", s.Looks[i].What()))
+	}
+	for i := range s.Probes {
+		if s.Probes[i].Variable != "" {
+			notes = append(notes, fmt.Sprintf("%s is not read: a watch reads lines and functions", s.Probes[i].What()))
+		}
+	}
+	return notes
+}
+
+// canStart says why a node cannot be started natively as the spec describes it.
+func canStart(s *spec.Spec) error {
+	var all spec.Errors
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if s.Watch.Native[i].Found {
+			continue
+		}
+		for _, what := range []struct {
+			has  bool
+			name string
+		}{{n.Writable != nil, "writable"}, {n.Run != nil, "run"}, {n.AfterCrash != nil, "after_crash"},
+			{n.Stdin != "" || n.StdinOpen, "stdin"}, {n.ClockOffset != 0, "clock_offset"},
+			{n.ClockDrift != 0, "clock_drift"}, {n.After != nil, "after"}} {
+			if what.has {
+				all = append(all, spec.Error{Path: s.Path, Line: n.Line, Node: n.Name,
+					Text: fmt.Sprintf("%s cannot be had natively: say under watch: nodes: how the node is found or started", what.name)})
+			}
+		}
+	}
+	if all != nil {
+		return all
+	}
+	return nil
+}
+
+// show calls OnShow with the records that change something. The channel is closed when all were
+// shown.
+func (w *watching) show() <-chan struct{} {
+	done := make(chan struct{})
+	if w.options.OnShow == nil {
+		close(done)
+		return done
+	}
+	reader := w.log.Reader()
+	go func() {
+		defer close(done)
+		for {
+			records, ok := reader.Next()
+			if !ok {
+				return
+			}
+			for i := range records {
+				if records[i].Kind != live.Beat {
+					w.options.OnShow(records[i])
+				}
+			}
+		}
+	}()
+	return done
+}
+
+// reload reads the spec's properties again, and judges by them from here on.
+func (w *watching) reload() error {
+	return fmt.Errorf("not yet")
+}

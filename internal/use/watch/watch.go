@@ -1,0 +1,333 @@
+// Package watch judges a system that runs natively on this machine by the properties of a spec:
+// unmodified programs, outside the emulated kernel. An Agent tells in a Log what nodes expose, and
+// verifiers (internal/judge/live), one for each property, judge consistent snapshots of it.
+//
+// It is no check: it explores nothing, and sees only what happens. What happens between two moments
+// that it can tell apart is not judged, and is counted.
+//
+// Read next: agent.go, started.go, verify.go; then internal/judge/live and internal/system/native.
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// Options are how a system is watched.
+type Options struct {
+	// Time is for how long; 0: until the context ends.
+	Time time.Duration
+	// First ends the watch at the first finding.
+	First bool
+	// Kill, if it is not 0, is how often programs that were started here are killed, on average.
+	Kill time.Duration
+	// Restart starts programs again that were started here and have ended.
+	Restart bool
+	// Seed is of the times of kills.
+	Seed uint64
+	// OnShow, when not nil, is called with each record that changes what nodes expose or which run,
+	// once all records that are earlier by the clocks have come.
+	OnShow func(live.Record)
+	// OnFinding, when not nil, is called with each finding.
+	OnFinding func(Finding)
+	// Reload has a value each time the spec's properties are to be read again.
+	Reload <-chan struct{}
+	// OnReload, when not nil, is called after that.
+	OnReload func(error)
+}
+
+// Finding is a property that did not hold.
+type Finding struct {
+	Event    string        `json:"event"` // "violation"
+	Property string        `json:"property"`
+	Kind     string        `json:"kind"`
+	Message  string        `json:"message"`
+	At       ariadne.Time  `json:"at_ns"` // since the watch began
+	Delay    time.Duration `json:"delay_ns"`
+	Snapshot []NodeState   `json:"snapshot"`
+	History  []Change      `json:"history"`
+}
+
+// NodeState is a node in a snapshot.
+type NodeState struct {
+	Node   string   `json:"node"`
+	Up     bool     `json:"up"`
+	Tuples []string `json:"tuples"`
+}
+
+// Change is a record of the history of a finding.
+type Change struct {
+	At   ariadne.Time `json:"at_ns"`
+	Node string       `json:"node"`
+	What string       `json:"what"`
+	Line string       `json:"line,omitempty"`
+}
+
+// Property is what came of one property.
+type Property struct {
+	Name     string `json:"name"`
+	Findings int    `json:"findings"`
+	Broken   bool   `json:"broken"` // it did not hold at the end
+	live.Counts
+}
+
+// Report is what came of a watch.
+type Report struct {
+	Event      string         `json:"event"` // "report"
+	Spec       string         `json:"spec"`
+	Outcome    record.Outcome `json:"outcome"`
+	Elapsed    time.Duration  `json:"elapsed_ns"`
+	Records    int            `json:"records"`
+	Kills      int            `json:"kills"`
+	Properties []Property     `json:"properties"`
+	Findings   []Finding      `json:"findings"` // the first ones
+	Doubts     []string       `json:"doubts,omitempty"`
+	Notes      []string       `json:"notes,omitempty"`
+}
+
+// findingsMax is how many findings a report has.
+const findingsMax = 100
+
+// Watch watches a system until ctx ends, or as long as the options say.
+func Watch(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
+	if err := canStart(s); err != nil {
+		return nil, err
+	}
+	w := &watching{spec: s, options: o, log: NewMemory(), findings: make(chan found, 16)}
+	if err := w.verifyBy(s); err != nil {
+		return nil, err
+	}
+	if o.Time > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, o.Time)
+		defer cancel()
+	}
+	return w.run(ctx)
+}
+
+// watching is one watch.
+type watching struct {
+	spec     *spec.Spec
+	options  Options
+	log      *Memory
+	agent    *Agent
+	verify   []*verifying
+	findings chan found
+	report   Report
+}
+
+// found is a finding, or an error, of a verifier.
+type found struct {
+	of      *verifying
+	finding live.Finding
+	err     error
+}
+
+func (w *watching) run(ctx context.Context) (r *Report, err error) {
+	if w.agent, err = newAgent(w.spec, w.log); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, w.agent.close()) }()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	shown := w.show()
+	if err := w.agent.attach(ctx); err != nil {
+		w.log.Close()
+		return nil, err
+	}
+	ended := make(chan error, 1)
+	w.agent.again = w.options.Restart
+	w.agent.killEvery(w.options.Kill, w.options.Seed)
+	go func() { ended <- w.agent.run(ctx) }()
+	err = w.collect(ctx, cancel, ended)
+	w.log.Close()
+	for _, v := range w.verify {
+		err = errors.Join(err, w.drain(v))
+	}
+	<-shown
+	if err != nil {
+		return nil, err
+	}
+	return w.conclude(), nil
+}
+
+// collect takes findings until the agent ends.
+func (w *watching) collect(ctx context.Context, cancel func(), ended <-chan error) error {
+	for {
+		select {
+		case f := <-w.findings:
+			if f.err != nil {
+				cancel()
+				return errors.Join(f.err, <-ended)
+			}
+			w.enter(f)
+			if w.options.First {
+				cancel()
+			}
+		case <-w.options.Reload:
+			if err := w.reload(); w.options.OnReload != nil {
+				w.options.OnReload(err)
+			}
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// drain takes the last findings of a verifier.
+func (w *watching) drain(v *verifying) error {
+	for {
+		select {
+		case f := <-w.findings:
+			if f.err != nil {
+				return f.err
+			}
+			w.enter(f)
+		case <-v.done:
+			select {
+			case f := <-w.findings:
+				if f.err != nil {
+					return f.err
+				}
+				w.enter(f)
+			default:
+				return nil
+			}
+		}
+	}
+}
+
+// enter enters a finding.
+func (w *watching) enter(f found) {
+	own := w.words(&f.finding)
+	own.Delay = time.Duration(w.agent.now() - own.At)
+	f.of.findings++
+	if len(w.report.Findings) < findingsMax {
+		w.report.Findings = append(w.report.Findings, own)
+	}
+	if w.options.OnFinding != nil {
+		w.options.OnFinding(own)
+	}
+}
+
+// words makes a finding one for people and programs.
+func (w *watching) words(f *live.Finding) Finding {
+	own := Finding{Event: "violation", Property: f.Property, Kind: f.Kind, Message: f.Message, At: f.At}
+	for i, set := range f.Snapshot.Sets {
+		n := NodeState{Node: w.spec.Nodes[i].Name, Up: f.Snapshot.Up[i], Tuples: []string{}}
+		for _, t := range set.Tuples() {
+			n.Tuples = append(n.Tuples, t.String())
+		}
+		own.Snapshot = append(own.Snapshot, n)
+	}
+	for i := range f.History {
+		h := &f.History[i]
+		own.History = append(own.History, Change{At: h.At, Node: w.spec.Nodes[h.Node].Name, What: What(&h.Record),
+			Line: h.Text})
+	}
+	return own
+}
+
+// What says in words what a record tells.
+func What(r *live.Record) string {
+	switch r.Kind {
+	case live.Up:
+		return "is up"
+	case live.Down:
+		return "is down"
+	case live.Lost:
+		return "is partly unknown"
+	case live.Beat:
+		return "is there"
+	}
+	text := ""
+	for i := range r.Changes {
+		if text != "" {
+			text += ", "
+		}
+		switch c := &r.Changes[i]; {
+		case c.Ends && c.All:
+			text += "no " + c.Name
+		case c.Ends:
+			text += "no " + c.Name + "[" + c.Key + "]"
+		default:
+			text += c.Tuple.String()
+		}
+	}
+	return text
+}
+
+// conclude makes the report.
+func (w *watching) conclude() *Report {
+	r := &w.report
+	r.Event, r.Spec, r.Elapsed, r.Kills = "report", w.spec.Path, time.Duration(w.agent.now()), w.agent.kills
+	suspected := false
+	for _, v := range w.verify {
+		r.Properties = append(r.Properties, Property{Name: v.name, Findings: v.findings,
+			Broken: v.verifier.Broken() != "", Counts: v.verifier.Counts})
+		r.Records = max(r.Records, v.verifier.Records)
+		r.Doubts = append(r.Doubts, v.verifier.Doubts()...)
+		if n := v.verifier.Judged; n == 0 {
+			r.Doubts = append(r.Doubts, fmt.Sprintf("%s: no moment was judged", v.name))
+		}
+	}
+	slices.Sort(r.Doubts)
+	r.Doubts = slices.Compact(r.Doubts)
+	violated := false
+	for i := range r.Findings {
+		if isSuspicion(&r.Findings[i]) {
+			suspected = true
+		} else {
+			violated = true
+		}
+	}
+	switch {
+	case violated:
+		r.Outcome = record.Violated
+	case suspected:
+		r.Outcome = record.Suspected
+	case len(r.Doubts) > 0:
+		r.Outcome = record.Inconclusive
+	}
+	return r
+}
+
+// killEvery has the agent kill what it has started, at random times.
+func (a *Agent) killEvery(every time.Duration, seed uint64) {
+	if every > 0 {
+		a.every, a.random = every, rand.New(rand.NewPCG(seed, 0))
+		a.nextKill = a.now().Add(a.wait())
+	}
+}
+
+// wait is a random time between two kills.
+func (a *Agent) wait() time.Duration { return time.Duration(a.random.ExpFloat64() * float64(a.every)) }
+
+// killing ends a node now and then.
+func (a *Agent) killing() error {
+	if a.random == nil || a.now() < a.nextKill {
+		return nil
+	}
+	a.nextKill = a.now().Add(a.wait())
+	var all []*run
+	for _, r := range a.running {
+		if !r.node.def.Client && r.node.process != nil && !r.waiting {
+			all = append(all, r)
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	r := all[a.random.IntN(len(all))]
+	a.kills++
+	return a.kill(r.node, 100*time.Millisecond+time.Duration(a.random.Int64N(int64(2*time.Second))))
+}
