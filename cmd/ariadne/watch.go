@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
@@ -38,9 +41,11 @@ be judged, 5 something that must happen has not happened for long.`,
 			}
 			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON}
 			o.OnFinding = p.finding
+			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			if !quiet {
 				o.OnShow = p.show
 			}
+			o.Reload, o.OnReload = reloads(), p.reloaded
 			r, err := watch.Watch(cmd.Context(), s, o)
 			if err != nil {
 				return err
@@ -59,6 +64,28 @@ be judged, 5 something that must happen has not happened for long.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
 	f.BoolVar(&quiet, "quiet", false, "print only violations and the outcome")
 	return cmd
+}
+
+// reloads has a value for each SIGHUP, which does not end a watch.
+func reloads() <-chan struct{} {
+	signals, asked := make(chan os.Signal, 1), make(chan struct{})
+	signal.Reset(syscall.SIGHUP)
+	signal.Notify(signals, syscall.SIGHUP)
+	go func() {
+		for range signals {
+			asked <- struct{}{}
+		}
+	}()
+	return asked
+}
+
+// reloaded says whether the spec was read again.
+func (p *watchPrinter) reloaded(err error) {
+	if err != nil {
+		fmt.Fprintf(p.err, "ariadne: the properties stay as they are: %v\n", err)
+		return
+	}
+	fmt.Fprintln(p.err, "ariadne: the properties were read again")
 }
 
 // watchPrinter prints what a watch sees.

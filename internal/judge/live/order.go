@@ -28,8 +28,10 @@ type order struct {
 // b's node had then read more of a stream than a's node had sent when a was over.
 func (o *order) before(a, b *event) bool {
 	switch {
-	case a.Node == b.Node:
+	case a.Node == b.Node && (a.Channel == b.Channel || a.Kind != Show || b.Kind != Show):
 		return a.place < b.place
+	case a.Node == b.Node:
+		return a.At < b.After
 	case a.At+o.clockError < b.After:
 		return true
 	}
@@ -75,7 +77,7 @@ func (o *order) first(pending []*event) (place int, inverted ariadne.Time) {
 	for range pending { // no event is before itself, however often that is followed
 		e := pending[place]
 		k := slices.IndexFunc(pending, func(f *event) bool {
-			return f != e && (f.Node == e.Node && f.place < e.place || f.Node != e.Node && heard(f, e))
+			return f != e && (f.Node == e.Node && o.before(f, e) || f.Node != e.Node && heard(f, e))
 		})
 		if k < 0 {
 			break

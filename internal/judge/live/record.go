@@ -32,14 +32,26 @@ const (
 	Lost
 )
 
-// Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps,
-// and what they tell is in this order.
+// Channel is a way by which an agent learns what a node exposes. By one channel it learns that in
+// the order in which it happened. Between channels only times tell.
+type Channel uint8
+
+// The channels.
+const (
+	Lines Channel = iota
+	Functions
+)
+
+// Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps.
+// What those of one channel tell is in this order. Up, Down and Lost are behind all before them,
+// and before all behind them.
 type Record struct {
-	Node ariadne.NodeID
-	Seq  uint64
-	Kind Kind
+	Node    ariadne.NodeID
+	Seq     uint64
+	Kind    Kind
+	Channel // of Show
 	// What the record tells happened not before After and not after At, both by the agent's clock.
-	// Everything that happened up to At is in this record or one before it.
+	// What happened up to the At of a Beat is in records before that.
 	After, At ariadne.Time
 	Changes   []expose.Change // with Show
 	// with Show, the line or call that showed it; with Lost, what is missing

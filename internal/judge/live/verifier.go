@@ -68,8 +68,9 @@ type Verifier struct {
 	judge      *judge.Judge
 	nodes      []follower
 	order      order
-	pending    []*event // in no order
-	recent     []*event // that were judged, and may have happened at the time of pending ones
+	begin      ariadne.Time // of the first Beat
+	pending    []*event     // in no order
+	recent     []*event     // that were judged, and may have happened at the time of pending ones
 	snapshot   expose.Snapshot
 	judged     *expose.Snapshot // the last one, or nil: a moment after it was not judged
 	stamp      Stamp
@@ -85,7 +86,7 @@ type Verifier struct {
 type follower struct {
 	next    uint64             // Seq of the next record
 	early   map[uint64]*Record // that came before those before them
-	now     ariadne.Time       // At of the last one
+	now     ariadne.Time       // At of its last Beat
 	seen    bool
 	gone    bool            // its agent is
 	wasUp   bool            // when it went
@@ -154,7 +155,12 @@ func (v *Verifier) enter(r *Record) {
 		f.gone = false
 		v.await(&Record{Node: r.Node, Kind: Lost, After: f.now, At: r.At, Text: "its agent was away"})
 	}
-	f.seen, f.now = true, max(f.now, r.At)
+	if f.seen = true; r.Kind == Beat {
+		if v.begin == 0 {
+			v.begin = r.At
+		}
+		f.now = max(f.now, r.At)
+	}
 	if of := v.relevant(r); of != nil {
 		v.await(of)
 	}
@@ -267,13 +273,13 @@ func (v *Verifier) leave() {
 	if v.Timeout <= 0 {
 		return
 	}
-	newest := ariadne.Time(0)
+	newest := v.begin
 	for i := range v.nodes {
 		newest = max(newest, v.nodes[i].now)
 	}
 	for i := range v.nodes {
 		f := &v.nodes[i]
-		if f.gone || f.now > newest-ariadne.Time(v.Timeout) {
+		if f.gone || max(f.now, v.begin) > newest-ariadne.Time(v.Timeout) {
 			continue
 		}
 		f.gone = true

@@ -39,6 +39,7 @@ type Facts struct {
 	PidfdGetfd   error  // of the call with bad arguments
 	MountSetattr error  // likewise
 	Pages        error  // of following which pages a process writes
+	BPF          string // why a watch cannot look into programs; "": it can
 	Filesystems  string // /proc/filesystems
 	ProcStatus   error  // of reading /proc/self/status
 	Cores        int
@@ -61,6 +62,7 @@ func Judge(f Facts) []Check {
 		judgePages(f.Pages),
 		judgeTmpfs(f.Filesystems),
 		judgeCall("/proc", f.ProcStatus, "mounted", "mount -t proc proc /proc"),
+		judgeBPF(f.BPF),
 		judgeCores(f.Cores),
 		judgeMemory(f.MemoryMB),
 		judgeCall("a program", f.Program, "runs under Ariadne", "fix the problems above first; if there are none, report this with the output of uname -a"),
@@ -83,6 +85,14 @@ func judgeCPUID(trapped bool, models string) Check {
 		return good("cpuid", "cannot be trapped: programs that use rdrand differ from run to run, and specs cannot choose a processor")
 	}
 	return good("cpuid", "can be trapped: programs see no rdrand; processors that a spec may choose: "+models)
+}
+
+// judgeBPF finds nothing wrong: a watch can do without it.
+func judgeBPF(why string) Check {
+	if why != "" {
+		return good("watch", "lines of programs, and positions of TCP streams at each heartbeat, but no functions: "+why)
+	}
+	return good("watch", "lines and functions of programs, and positions of TCP streams by BPF")
 }
 
 // judgePages finds nothing wrong: checks are slower without it, and find the same.

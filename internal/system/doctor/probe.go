@@ -12,6 +12,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/machine/processor"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 
 	"golang.org/x/sys/unix"
 )
@@ -39,6 +40,7 @@ func Look() Facts {
 		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
 		MountSetattr: call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
 		Pages:        tracee.CanFollowPages(),
+		BPF:          probe.Check(),
 		Filesystems:  read("/proc/filesystems"),
 		ProcStatus:   statusErr,
 		Cores:        runtime.NumCPU(),

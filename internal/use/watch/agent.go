@@ -24,8 +24,12 @@ type Agent struct {
 	nodes  []*watched
 	base   ariadne.Time // of native.Now, when the watch began
 	batch  []live.Record
-	looked ariadne.Time // when it last looked for processes
+	onWait func(text string) // or nil
+	calls  chan func()       // of do
+	over   chan struct{}     // is closed when the agent has ended
+	looked ariadne.Time      // when it last looked for processes
 	started
+	probing
 
 	every    time.Duration // of kills, on average
 	random   *rand.Rand    // nil: nothing is killed
@@ -45,6 +49,8 @@ type watched struct {
 	checked ariadne.Time // everything before it was told
 	met     bool         // some process of it was found before
 	said    string       // why there is no process
+	exposed *expose.Set  // as far as it was told
+	unknown bool         // it may expose more, from before it was watched
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -54,12 +60,25 @@ const lookAgain = 100 * time.Millisecond
 // costs depends on that, and for how long the order of events of different nodes is open.
 const round = 200 * time.Microsecond
 
+// do has the agent call a function between two looks at the nodes, and returns when it has.
+func (a *Agent) do(f func() error) error {
+	done := make(chan error, 1)
+	select {
+	case a.calls <- func() { done <- f() }:
+		a.waiter.Wake()
+		return <-done
+	case <-a.over:
+		return errors.New("the watch has ended")
+	}
+}
+
 func newAgent(s *spec.Spec, log Log) (*Agent, error) {
 	w, err := native.NewWaiter()
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{spec: s, log: log, waiter: w, base: native.Now()}
+	a := &Agent{spec: s, log: log, waiter: w, base: native.Now(), calls: make(chan func(), 1),
+		over: make(chan struct{})}
 	for i := range s.Nodes {
 		a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
 	}
@@ -71,6 +90,13 @@ func (a *Agent) now() ariadne.Time { return native.Now() - a.base }
 
 // attach finds or starts all nodes.
 func (a *Agent) attach(ctx context.Context) error {
+	if err := a.openKernel(); err != nil {
+		return err
+	}
+	if err := a.probeStarted(); err != nil {
+		return err
+	}
+	a.base, a.looked = native.Now(), 0
 	for _, n := range a.nodes {
 		if err := a.openLogs(n); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
@@ -148,22 +174,37 @@ func (a *Agent) came(n *watched, p *native.Process, before ariadne.Time) error {
 	at := a.now()
 	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	if n.native.Found && n.native.Start == nil && !n.met && n.native.Before == spec.BeforeUnknown {
+		n.unknown = true
 		a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: "it ran before it was watched"})
 	}
 	n.met = true
+	if err := a.follow(n, p.PID); err != nil {
+		return err
+	}
 	return a.waiter.Add(p.Descriptor())
 }
 
 // run watches until ctx ends.
 func (a *Agent) run(ctx context.Context) error {
+	defer close(a.over)
 	stop := context.AfterFunc(ctx, a.waiter.Wake)
 	defer stop()
+	if a.kernel != nil && a.kernel.Descriptor() >= 0 {
+		if err := a.waiter.Add(a.kernel.Descriptor()); err != nil {
+			return err
+		}
+	}
 	for ctx.Err() == nil {
 		began := native.Now()
 		if err := a.look(ctx); err != nil {
 			return err
 		}
 		a.flush()
+		select {
+		case f := <-a.calls:
+			f()
+		default:
+		}
 		if left := round - native.Since(began); left > 0 {
 			time.Sleep(left)
 		}
@@ -176,6 +217,12 @@ func (a *Agent) run(ctx context.Context) error {
 
 // look tells what has happened since it was last called.
 func (a *Agent) look(ctx context.Context) error {
+	all := a.now()
+	told := len(a.batch)
+	complete, err := a.readCalls()
+	if err != nil {
+		return err
+	}
 	for _, n := range a.nodes {
 		began := a.now()
 		ended := n.process != nil && n.process.Ended() // its last lines are there before that
@@ -188,7 +235,20 @@ func (a *Agent) look(ctx context.Context) error {
 			}
 		}
 		n.checked = began
-		a.tell(n, live.Record{Kind: live.Beat, After: began, At: began})
+	}
+	positions, err := a.readPositions(len(a.batch) > told)
+	if err != nil {
+		return err
+	}
+	for i, n := range a.nodes {
+		if !complete {
+			break // calls may be missing that were before now
+		}
+		r := live.Record{Kind: live.Beat, After: all, At: all}
+		if positions != nil {
+			r.Positions, r.Read = positions[i], a.now()
+		}
+		a.tell(n, r)
 	}
 	if a.now() < a.looked.Add(lookAgain) {
 		return nil
@@ -246,13 +306,9 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
 	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
 	if len(changes) > 0 {
+		n.exposed = n.exposed.After(changes)
 		a.tell(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
-}
-
-// show tells of changes at a known time.
-func (a *Agent) show(n *watched, at ariadne.Time, text string, changes ...expose.Change) {
-	a.tell(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: text})
 }
 
 // went enters that a node's process has ended.
@@ -262,7 +318,7 @@ func (a *Agent) went(n *watched) error {
 	if err := n.process.Close(); err != nil {
 		return err
 	}
-	n.process = nil
+	n.process, n.exposed, n.unknown = nil, n.exposed.Staying(), false
 	a.tell(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil
@@ -292,7 +348,7 @@ func (a *Agent) close() error {
 			all = errors.Join(all, n.process.Close())
 		}
 	}
-	all = errors.Join(all, a.stop())
+	all = errors.Join(all, a.stop(), a.probing.close())
 	for _, n := range a.nodes {
 		for _, s := range n.sources {
 			all = errors.Join(all, s.Close())

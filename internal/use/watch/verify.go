@@ -7,6 +7,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -30,11 +31,20 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 	for i := range s.Nodes {
 		c.Nodes = append(c.Nodes, s.Nodes[i].Name)
 	}
+	blind := unseen(s)
 	add := func(name string, c judge.Config) {
 		p, wrong := judge.NewProperties(c)
-		switch {
-		case wrong != nil:
+		if wrong != nil {
 			err = cmp.Or(err, wrong)
+			return
+		}
+		read := slices.IndexFunc(s.Properties.Sources, func(r expose.Source) bool {
+			return blind[r.Name] != "" && p.ReadsName(r.Name)
+		})
+		switch {
+		case read >= 0:
+			of := s.Properties.Sources[read].Name
+			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, and a watch does not see %s", name, of, blind[of]))
 		case p.Sees().World:
 			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads messages, timers or clocks, which only a check knows", name))
 		case p.Sees().Past:
@@ -116,14 +126,6 @@ func different(s *spec.Spec) (notes []string) {
 	if s.Faults != (world.Faults{}) {
 		notes = append(notes, "faults are not injected: a watch changes nothing, unless it is to kill nodes (--kill)")
 	}
-	for i := range s.Looks {
-		notes = append(notes, fmt.Sprintf("%s is not read: a watch reads lines and functions", s.Looks[i].What()))
-	}
-	for i := range s.Probes {
-		if s.Probes[i].Variable != "" {
-			notes = append(notes, fmt.Sprintf("%s is not read: a watch reads lines and functions", s.Probes[i].What()))
-		}
-	}
 	return notes
 }
 
@@ -177,9 +179,4 @@ func (w *watching) show() <-chan struct{} {
 		}
 	}()
 	return done
-}
-
-// reload reads the spec's properties again, and judges by them from here on.
-func (w *watching) reload() error {
-	return fmt.Errorf("not yet")
 }

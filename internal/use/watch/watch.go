@@ -34,6 +34,8 @@ type Options struct {
 	Restart bool
 	// Seed is of the times of kills.
 	Seed uint64
+	// OnWait, when not nil, is called before something that takes seconds, with what that is.
+	OnWait func(text string)
 	// OnShow, when not nil, is called with each record that changes what nodes expose or which run,
 	// once all records that are earlier by the clocks have come.
 	OnShow func(live.Record)
@@ -106,11 +108,6 @@ func Watch(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
 	if err := w.verifyBy(s); err != nil {
 		return nil, err
 	}
-	if o.Time > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.Time)
-		defer cancel()
-	}
 	return w.run(ctx)
 }
 
@@ -122,6 +119,8 @@ type watching struct {
 	agent    *Agent
 	verify   []*verifying
 	findings chan found
+	ended    []*verifying // by a spec that has changed since
+	shown    []<-chan struct{}
 	report   Report
 }
 
@@ -139,10 +138,14 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	defer func() { err = errors.Join(err, w.agent.close()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	shown := w.show()
+	w.agent.onWait = w.options.OnWait
+	w.shown = append(w.shown, w.show())
 	if err := w.agent.attach(ctx); err != nil {
 		w.log.Close()
 		return nil, err
+	}
+	if w.options.Time > 0 {
+		defer time.AfterFunc(w.options.Time, cancel).Stop()
 	}
 	ended := make(chan error, 1)
 	w.agent.again = w.options.Restart
@@ -150,10 +153,12 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	go func() { ended <- w.agent.run(ctx) }()
 	err = w.collect(ctx, cancel, ended)
 	w.log.Close()
-	for _, v := range w.verify {
+	for _, v := range slices.Concat(w.ended, w.verify) {
 		err = errors.Join(err, w.drain(v))
 	}
-	<-shown
+	for _, done := range w.shown {
+		<-done
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -183,8 +188,9 @@ func (w *watching) collect(ctx context.Context, cancel func(), ended <-chan erro
 	}
 }
 
-// drain takes the last findings of a verifier.
+// drain takes findings until a verifier has read its log.
 func (w *watching) drain(v *verifying) error {
+	done := v.done
 	for {
 		select {
 		case f := <-w.findings:
@@ -192,14 +198,8 @@ func (w *watching) drain(v *verifying) error {
 				return f.err
 			}
 			w.enter(f)
-		case <-v.done:
-			select {
-			case f := <-w.findings:
-				if f.err != nil {
-					return f.err
-				}
-				w.enter(f)
-			default:
+		case <-done:
+			if len(w.findings) == 0 { // a verifier ends after it has given its last one
 				return nil
 			}
 		}
@@ -271,7 +271,10 @@ func (w *watching) conclude() *Report {
 	r := &w.report
 	r.Event, r.Spec, r.Elapsed, r.Kills = "report", w.spec.Path, time.Duration(w.agent.now()), w.agent.kills
 	suspected := false
-	for _, v := range w.verify {
+	if w.agent.without != "" {
+		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
+	}
+	for _, v := range slices.Concat(w.ended, w.verify) {
 		r.Properties = append(r.Properties, Property{Name: v.name, Findings: v.findings,
 			Broken: v.verifier.Broken() != "", Counts: v.verifier.Counts})
 		r.Records = max(r.Records, v.verifier.Records)
@@ -280,6 +283,7 @@ func (w *watching) conclude() *Report {
 			r.Doubts = append(r.Doubts, fmt.Sprintf("%s: no moment was judged", v.name))
 		}
 	}
+	r.Doubts = append(r.Doubts, w.agent.doubts()...)
 	slices.Sort(r.Doubts)
 	r.Doubts = slices.Compact(r.Doubts)
 	violated := false

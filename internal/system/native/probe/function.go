@@ -1,0 +1,314 @@
+//go:build linux && amd64
+
+package probe
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/link"
+	"github.com/cilium/ebpf/ringbuf"
+)
+
+// functions are the probes at functions.
+type functions struct {
+	ring    *ebpf.Map
+	reader  *ringbuf.Reader
+	dropped *ebpf.Map // by node, how many records there was no room for
+	sites   []site
+	record  ringbuf.Record
+}
+
+// site is where a probe is.
+type site struct {
+	debuginfo.Site
+	plan plan
+}
+
+// Call is a call of a function that a probe has seen.
+type Call struct {
+	Query   int // its place in the list that Probe was given
+	Node    int
+	At      ariadne.Time // of native.Now
+	Values  []string
+	Missing bool // some value was not copied by the probe
+}
+
+// ringSize is the room for records that were not read yet, in bytes.
+var ringSize uint32 = 8 << 20
+
+// mostNodes is how many nodes are counted apart.
+const mostNodes = 256
+
+// The record of a call, in bytes: when it was, its node, its site, registers, how much of each
+// piece could be read, and the pieces.
+const (
+	atTime      = 0
+	atNode      = 8
+	atSite      = 12
+	atRegisters = 16
+	registers   = 21 // of struct pt_regs
+	atLengths   = atRegisters + 8*registers
+	atPieces    = atLengths + 2*mostPieces
+)
+
+// ptRegs are the places of the general registers in struct pt_regs, by their numbers in DWARF: rax,
+// rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15.
+var ptRegs = [16]int{10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0}
+
+// instructionPointer is the place of rip.
+const instructionPointer = 16
+
+// openRing makes the room for records.
+func (k *Kernel) openRing() (err error) {
+	if k.ring != nil {
+		return nil
+	}
+	if k.ring, err = k.newMap(ebpf.MapSpec{Name: "calls", Type: ebpf.RingBuf, MaxEntries: ringSize}); err != nil {
+		return err
+	}
+	if k.dropped, err = k.newMap(ebpf.MapSpec{Name: "dropped", Type: ebpf.Array, KeySize: 4, ValueSize: 8,
+		MaxEntries: mostNodes}); err != nil {
+		return err
+	}
+	if k.reader, err = ringbuf.NewReader(k.ring); err != nil {
+		return fmt.Errorf("BPF: %w", err)
+	}
+	k.all = append(k.all, k.reader)
+	return nil
+}
+
+// Probe sets probes at functions of a program file, for all processes that run it. It returns which
+// of the queries it has.
+func (k *Kernel) Probe(path string, queries []debuginfo.Query) (has []int, err error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	sites, err := debuginfo.Sites(f, queries)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(sites) == 0 {
+		return nil, nil
+	}
+	if err := k.openRing(); err != nil {
+		return nil, err
+	}
+	x, err := link.OpenExecutable(path)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sites {
+		q := queries[s.Query]
+		if err := k.probeSite(x, f, s); err != nil {
+			return nil, fmt.Errorf("%s: function %s: %w", path, q.Function, err)
+		}
+		if !slices.Contains(has, s.Query) {
+			has = append(has, s.Query)
+		}
+	}
+	return has, nil
+}
+
+func (k *Kernel) probeSite(x *link.Executable, f *elf.File, s debuginfo.Site) error {
+	offset, ok := fileOffset(f, s.Addr)
+	if !ok {
+		return errors.New("its code is not in the file")
+	}
+	p, err := planOf(&s)
+	if err != nil {
+		return err
+	}
+	number := len(k.sites)
+	program, err := k.load(ebpf.ProgramSpec{Name: "function", Type: ebpf.Kprobe,
+		AttachType: ebpf.AttachTraceUprobeMulti, Instructions: k.atFunction(number, &p)})
+	if err != nil {
+		return err
+	}
+	l, err := x.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{offset}})
+	if err != nil {
+		return fmt.Errorf("BPF: uprobe: %w", err)
+	}
+	k.all = append(k.all, l)
+	k.sites = append(k.sites, site{s, p})
+	return nil
+}
+
+// fileOffset is where an address is in a program's file.
+func fileOffset(f *elf.File, addr uint64) (offset uint64, ok bool) {
+	for _, p := range f.Progs {
+		if p.Type == elf.PT_LOAD && p.Vaddr <= addr && addr < p.Vaddr+p.Filesz {
+			return addr - p.Vaddr + p.Off, true
+		}
+	}
+	return 0, false
+}
+
+// atFunction are the instructions of a probe: they copy registers, and the pieces of the plan.
+func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
+	size := atPieces + p.size
+	code := asm.Instructions{asm.Mov.Reg(asm.R6, asm.R1)}
+	code = append(code, k.lookUpCurrent()...)
+	code = append(code,
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
+		asm.StoreMem(asm.R10, -8, asm.R7, asm.Word),
+		asm.LoadMapPtr(asm.R1, k.ring.FD()),
+		asm.Mov.Imm(asm.R2, int32(size)), asm.Mov.Imm(asm.R3, 0),
+		asm.FnRingbufReserve.Call(),
+		asm.JEq.Imm(asm.R0, 0, "full"),
+		asm.Mov.Reg(asm.R8, asm.R0),
+		// The time is taken once there is room: so no record comes that is earlier than one that
+		// was missing when the ring was read.
+		asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(asm.R8, atTime, asm.R0, asm.DWord),
+		asm.StoreMem(asm.R8, atNode, asm.R7, asm.Word),
+		asm.StoreImm(asm.R8, atSite, int64(number), asm.Word),
+	)
+	for i := range registers {
+		code = append(code, asm.LoadMem(asm.R1, asm.R6, int16(8*i), asm.DWord),
+			asm.StoreMem(asm.R8, int16(atRegisters+8*i), asm.R1, asm.DWord))
+	}
+	for i := range p.pieces {
+		if p.pieces[i].size > 0 {
+			code = append(code, copyPiece(p, i)...)
+		} else {
+			code = append(code, asm.StoreImm(asm.R8, int16(atLengths+2*i), 0, asm.Half))
+		}
+	}
+	code = append(code,
+		asm.Mov.Reg(asm.R1, asm.R8), asm.Mov.Imm(asm.R2, 0),
+		asm.FnRingbufSubmit.Call(),
+		asm.Ja.Label("out"),
+		// There was no room: that is counted.
+		asm.LoadMapPtr(asm.R1, k.dropped.FD()).WithSymbol("full"),
+		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, -8),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Imm(asm.R1, 1),
+		asm.StoreXAdd(asm.R0, asm.R1, asm.DWord),
+	)
+	return append(code, end("out")...)
+}
+
+// copyPiece are instructions that copy a piece, or what of it lies on the page on which it begins.
+func copyPiece(p *plan, i int) asm.Instructions {
+	q := &p.pieces[i]
+	read, done := fmt.Sprintf("read%d", i), fmt.Sprintf("done%d", i)
+	from := atRegisters
+	if q.register >= 0 {
+		from += 8 * ptRegs[q.register]
+	} else {
+		from = atPieces + p.pieces[q.piece].at + q.word
+	}
+	atLength := int16(atLengths + 2*i)
+	copying := func(label string, size ...asm.Instruction) asm.Instructions {
+		first := asm.Mov.Reg(asm.R1, asm.R8)
+		if label != "" {
+			first = first.WithSymbol(label)
+		}
+		code := append(asm.Instructions{first, asm.Add.Imm(asm.R1, int32(atPieces+q.at))}, size...)
+		return append(code, asm.Mov.Reg(asm.R3, asm.R9), asm.FnProbeReadUser.Call())
+	}
+	code := asm.Instructions{
+		asm.StoreImm(asm.R8, atLength, 0, asm.Half),
+		asm.LoadMem(asm.R9, asm.R8, int16(from), asm.DWord),
+		asm.Add.Imm(asm.R9, int32(q.offset)),
+	}
+	code = append(code, copying(read, asm.Mov.Imm(asm.R2, int32(q.size)))...)
+	code = append(code,
+		asm.StoreImm(asm.R8, atLength, int64(q.size), asm.Half),
+		asm.JEq.Imm(asm.R0, 0, done),
+		asm.StoreImm(asm.R8, atLength, 0, asm.Half),
+		asm.Mov.Reg(asm.R7, asm.R9), asm.And.Imm(asm.R7, 4095),
+		asm.Mov.Imm(asm.R2, 4096), asm.Sub.Reg(asm.R2, asm.R7), // up to the end of the page
+		asm.JGE.Imm(asm.R2, int32(q.size), done),
+		asm.Mov.Reg(asm.R7, asm.R2),
+	)
+	code = append(code, copying("", asm.Mov.Reg(asm.R2, asm.R7))...)
+	return append(code,
+		asm.JNE.Imm(asm.R0, 0, done),
+		asm.StoreMem(asm.R8, atLength, asm.R7, asm.Half),
+		asm.Mov.Imm(asm.R0, 0).WithSymbol(done),
+	)
+}
+
+// Descriptor can be read when there are calls; -1: there are no probes.
+func (k *Kernel) Descriptor() int {
+	if k.ring == nil {
+		return -1
+	}
+	return k.ring.FD()
+}
+
+// Calls calls f with the calls that there were since it was last called, in the order in which they
+// began. complete: there is none before the time at which Calls was called that was not among them.
+func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
+	if k.ring == nil {
+		return true, nil
+	}
+	for {
+		k.reader.SetDeadline(time.Now())
+		err := k.reader.ReadInto(&k.record)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return k.reader.AvailableBytes() == 0, nil
+		} else if err != nil {
+			return false, fmt.Errorf("BPF: %w", err)
+		}
+		c, err := k.call(k.record.RawSample)
+		if err != nil {
+			return false, err
+		}
+		f(c)
+	}
+}
+
+// call reads a record.
+func (k *Kernel) call(b []byte) (c Call, err error) {
+	number := 0
+	if len(b) >= atPieces {
+		number = int(binary.LittleEndian.Uint32(b[atSite:]))
+	}
+	if number >= len(k.sites) || len(b) < atPieces+k.sites[number].plan.size {
+		return c, fmt.Errorf("BPF: a record of %d bytes is of no probe", len(b))
+	}
+	s := &k.sites[number]
+	word := func(i int) uint64 { return binary.LittleEndian.Uint64(b[atRegisters+8*i:]) }
+	var own [16]uint64
+	for i, at := range ptRegs {
+		own[i] = word(at)
+	}
+	lengths := make([]uint16, len(s.plan.pieces))
+	for i := range lengths {
+		lengths[i] = binary.LittleEndian.Uint16(b[atLengths+2*i:])
+	}
+	m := newMemory(&s.plan, own, b[atPieces:], lengths)
+	c = Call{Query: s.Query, Node: int(binary.LittleEndian.Uint32(b[atNode:])),
+		At: ariadne.Time(binary.LittleEndian.Uint64(b[atTime:]))}
+	c.Values = s.Read(m, word(instructionPointer)-s.Addr)
+	c.Missing = m.missed
+	return c, nil
+}
+
+// Dropped returns how many calls of a node there was no room for, since it was attached.
+func (k *Kernel) Dropped(node int) (n uint64, err error) {
+	if k.dropped == nil {
+		return 0, nil
+	}
+	if err := k.dropped.Lookup(uint32(node), &n); err != nil {
+		return 0, fmt.Errorf("BPF: %w", err)
+	}
+	return n, nil
+}

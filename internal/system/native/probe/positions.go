@@ -1,0 +1,182 @@
+//go:build linux && amd64
+
+package probe
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net/netip"
+
+	"github.com/cilium/ebpf"
+	"github.com/cilium/ebpf/asm"
+	"github.com/cilium/ebpf/btf"
+	"github.com/cilium/ebpf/link"
+
+	"golang.org/x/sys/unix"
+)
+
+// positions reads how far nodes have come in TCP streams. A socket gets a mark with its node when a
+// process of the node sends or reads. An iterator then lists the marked sockets.
+type positions struct {
+	marks   *ebpf.Map
+	sockets *link.Iter
+	fields  socketFields
+}
+
+// socketFields are the places of what is read of a socket, in bytes.
+type socketFields struct {
+	local, remote, local6, remote6, localPort, remotePort, family int // in struct sock_common
+	written, read                                                 int // in struct tcp_sock
+	// size of what is copied of struct sock_common
+	common int
+}
+
+// Socket is a TCP socket of a node.
+type Socket struct {
+	Node          int
+	Local, Remote netip.AddrPort
+	// Written and Read are sequence numbers: up to where programs have written to the socket and
+	// read from it.
+	Written, Read uint32
+}
+
+// FollowSockets begins to mark the sockets of nodes.
+func (k *Kernel) FollowSockets() error {
+	s := &k.fields
+	for _, f := range []struct {
+		in, name string
+		at       *int
+		size     int
+	}{
+		{"sock_common", "skc_rcv_saddr", &s.local, 4}, {"sock_common", "skc_daddr", &s.remote, 4},
+		{"sock_common", "skc_v6_rcv_saddr", &s.local6, 16}, {"sock_common", "skc_v6_daddr", &s.remote6, 16},
+		{"sock_common", "skc_num", &s.localPort, 2}, {"sock_common", "skc_dport", &s.remotePort, 2},
+		{"sock_common", "skc_family", &s.family, 2}, {"tcp_sock", "write_seq", &s.written, 0},
+		{"tcp_sock", "copied_seq", &s.read, 0},
+	} {
+		at, err := offsetOf(k.types, f.in, f.name)
+		if err != nil {
+			return err
+		}
+		*f.at = at
+		if f.in == "sock_common" {
+			s.common = max(s.common, (at+f.size+7)/8*8)
+		}
+	}
+	var err error
+	number := &btf.Int{Size: 4}
+	if k.marks, err = k.newMap(ebpf.MapSpec{Name: "marks", Type: ebpf.SkStorage, KeySize: 4, ValueSize: 4,
+		Flags: unix.BPF_F_NO_PREALLOC, Key: number, Value: number}); err != nil {
+		return err
+	}
+	if err := errors.Join(k.trace("tcp_sendmsg_locked", k.mark()),
+		k.trace("tcp_rcv_space_adjust", k.mark())); err != nil {
+		return err
+	}
+	p, err := k.load(ebpf.ProgramSpec{Name: "sockets", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceIter,
+		AttachTo: "bpf_sk_storage_map", Instructions: k.list()})
+	if err != nil {
+		return err
+	}
+	if k.sockets, err = link.AttachIter(link.IterOptions{Program: p, Map: k.marks}); err != nil {
+		return fmt.Errorf("BPF: iterator over sockets: %w", err)
+	}
+	k.all = append(k.all, k.sockets)
+	return nil
+}
+
+// mark marks a socket with the node of the process that runs, once.
+func (k *Kernel) mark() asm.Instructions {
+	code := asm.Instructions{
+		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), // the socket
+		asm.LoadMapPtr(asm.R1, k.marks.FD()),
+		asm.Mov.Reg(asm.R2, asm.R6), asm.Mov.Imm(asm.R3, 0), asm.Mov.Imm(asm.R4, 0),
+		asm.FnSkStorageGet.Call(),
+		asm.JNE.Imm(asm.R0, 0, "out"),
+	}
+	code = append(code, k.lookUpCurrent()...)
+	code = append(code,
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
+		asm.LoadMapPtr(asm.R1, k.marks.FD()),
+		asm.Mov.Reg(asm.R2, asm.R6), asm.Mov.Imm(asm.R3, 0),
+		asm.Mov.Imm(asm.R4, unix.BPF_LOCAL_STORAGE_GET_F_CREATE),
+		asm.FnSkStorageGet.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.StoreMem(asm.R0, 0, asm.R7, asm.Word),
+	)
+	return append(code, end("out")...)
+}
+
+// list tells of a marked socket: the node, what it has written and read, and its addresses.
+func (k *Kernel) list() asm.Instructions {
+	size := 16 + k.fields.common
+	kernel := func(to, bytes, from int) asm.Instructions {
+		return asm.Instructions{
+			asm.Mov.Reg(asm.R1, asm.R10), asm.Add.Imm(asm.R1, int32(to-size)),
+			asm.Mov.Imm(asm.R2, int32(bytes)),
+			asm.Mov.Reg(asm.R3, asm.R7), asm.Add.Imm(asm.R3, int32(from)),
+			asm.FnProbeReadKernel.Call(),
+			asm.JNE.Imm(asm.R0, 0, "out"),
+		}
+	}
+	code := asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, 16, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "out"),
+		asm.Mov.Reg(asm.R7, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, 24, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "out"),
+		asm.LoadMem(asm.R1, asm.R1, 0, asm.Word),
+		asm.StoreMem(asm.R10, int16(-size), asm.R1, asm.Word),
+		asm.StoreImm(asm.R10, int16(12-size), 0, asm.Word),
+	}
+	// What was read is taken first: so it is never more than what is taken of the other end later.
+	code = append(code, kernel(8, 4, k.fields.read)...)
+	code = append(code, kernel(4, 4, k.fields.written)...)
+	code = append(code, kernel(16, k.fields.common, 0)...)
+	code = append(code,
+		asm.LoadMem(asm.R1, asm.R6, 0, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R1, 0, asm.DWord), // the file to write to
+		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, int32(-size)),
+		asm.Mov.Imm(asm.R3, int32(size)),
+		asm.FnSeqWrite.Call(),
+	)
+	return append(code, end("out")...)
+}
+
+// Sockets returns the TCP sockets of nodes over which they have sent or read, as they are now.
+func (k *Kernel) Sockets() (all []Socket, err error) {
+	if k.sockets == nil {
+		return nil, nil
+	}
+	f, err := k.sockets.Open()
+	if err != nil {
+		return nil, fmt.Errorf("BPF: list sockets: %w", err)
+	}
+	text, err := io.ReadAll(f)
+	if err := errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("BPF: list sockets: %w", err)
+	}
+	for size := 16 + k.fields.common; len(text) >= size; text = text[size:] {
+		all = append(all, k.fields.socket(text[:size]))
+	}
+	return all, nil
+}
+
+// socket reads a record of list.
+func (f *socketFields) socket(b []byte) Socket {
+	s := Socket{Node: int(binary.LittleEndian.Uint32(b)), Written: binary.LittleEndian.Uint32(b[4:]),
+		Read: binary.LittleEndian.Uint32(b[8:])}
+	c := b[16:]
+	local, remote := netip.AddrFrom4([4]byte(c[f.local:])), netip.AddrFrom4([4]byte(c[f.remote:]))
+	if binary.LittleEndian.Uint16(c[f.family:]) == unix.AF_INET6 {
+		local, remote = netip.AddrFrom16([16]byte(c[f.local6:])).Unmap(),
+			netip.AddrFrom16([16]byte(c[f.remote6:])).Unmap()
+	}
+	s.Local = netip.AddrPortFrom(local, binary.LittleEndian.Uint16(c[f.localPort:]))
+	s.Remote = netip.AddrPortFrom(remote, binary.BigEndian.Uint16(c[f.remotePort:]))
+	return s
+}

@@ -1,0 +1,371 @@
+//go:build linux && amd64
+
+package probe
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+
+	"github.com/cilium/ebpf"
+)
+
+// open returns what looks into programs, and skips the test where that is not permitted.
+func open(t *testing.T) *Kernel {
+	t.Helper()
+	if text := Check(); text != "" {
+		t.Skip(text)
+	}
+	k, err := Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := k.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return k
+}
+
+// program is what the tests look into: text, numbers behind pointers, and nothing behind a pointer.
+const program = `
+package main
+
+import ("fmt"; "os"; "bufio")
+
+type inner struct { pad [40]int; term uint64; name string }
+type server struct { id int32; next *inner; none *inner }
+
+//go:noinline
+func (s *server) lead(why string, n int) { fmt.Fprintln(os.Stderr, s.id, why, n) }
+
+func main() {
+	s := &server{id: -7, next: &inner{term: 1 << 40, name: "second of three"}}
+	r := bufio.NewScanner(os.Stdin)
+	fmt.Println("ready")
+	for n := 0; r.Scan(); n++ {
+		s.next.term++
+		s.lead(r.Text(), n)
+		fmt.Println("called")
+	}
+}
+`
+
+// built is the path of the program, or "".
+var built string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "probe")
+	if err != nil {
+		panic(err)
+	}
+	programs = dir
+	status := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(status)
+}
+
+// programs is a directory for the program.
+var programs string
+
+// build compiles the program, once.
+func build(t *testing.T) string {
+	t.Helper()
+	if built != "" {
+		return built
+	}
+	dir := programs
+	src, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
+	if err := os.WriteFile(src, []byte(program), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("go", "build", "-o", out, src)
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GO111MODULE=off")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	built = out
+	return out
+}
+
+// talker is a program that runs, and answers each line.
+type talker struct {
+	*exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func start(t *testing.T, path string) *talker {
+	t.Helper()
+	cmd := exec.Command(path)
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		if err := cmd.Wait(); err != nil {
+			t.Error(err)
+		}
+	})
+	r := &talker{cmd, in, bufio.NewScanner(out)}
+	r.out.Scan()
+	return r
+}
+
+func (r *talker) call(text string) {
+	fmt.Fprintln(r.in, text)
+	r.out.Scan()
+}
+
+var leads = []debuginfo.Query{{Function: "main.(*server).lead",
+	Values: []string{"s.id", "s.next.term", "s.next.name", "why", "n"}}}
+
+// calls are those that have come.
+func calls(t *testing.T, k *Kernel) (all []Call) {
+	t.Helper()
+	complete, err := k.Calls(func(c Call) { all = append(all, c) })
+	if err != nil || !complete {
+		t.Fatal(complete, err)
+	}
+	return all
+}
+
+// TestCalls: values of parameters come as they were at the call: numbers, texts, also behind
+// pointers; of programs that run already; and nothing comes of processes that are no node's.
+func TestCalls(t *testing.T) {
+	k := open(t)
+	path := build(t)
+	own, other := start(t, path), start(t, path)
+	if err := k.Follow(3, own.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	has, err := k.Probe(path, append([]debuginfo.Query{{Function: "main.missing"}}, leads...))
+	if err != nil || !slices.Equal(has, []int{1}) {
+		t.Fatal(has, err)
+	}
+	before := native.Now()
+	own.call("the reason")
+	other.call("of another process")
+	own.call("")
+	all := calls(t, k)
+	if len(all) != 2 {
+		t.Fatalf("%+v", all)
+	}
+	for i, want := range [][]string{
+		{"-7", "1099511627777", "second of three", "the reason", "0"},
+		{"-7", "1099511627778", "second of three", "", "1"},
+	} {
+		c := all[i]
+		if !slices.Equal(c.Values, want) || c.Node != 3 || c.Query != 1 || c.Missing || c.At < before ||
+			c.At > native.Now() {
+			t.Errorf("%+v, want %q", c, want)
+		}
+	}
+}
+
+// TestDropped: calls for which there is no room are counted.
+func TestDropped(t *testing.T) {
+	k := open(t)
+	was := ringSize
+	ringSize = 1 << 16
+	defer func() { ringSize = was }()
+	path := build(t)
+	own := start(t, path)
+	if err := k.Follow(0, own.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Probe(path, leads); err != nil {
+		t.Fatal(err)
+	}
+	many := int(ringSize) / 200 // each takes more than 300 bytes
+	for range many {
+		own.call("x")
+	}
+	got := len(calls(t, k))
+	dropped, err := k.Dropped(0)
+	if err != nil || dropped == 0 || got+int(dropped) != many {
+		t.Errorf("%d calls, %d came, %d were dropped: %v", many, got, dropped, err)
+	}
+}
+
+// TestSockets: both ends of a connection agree on how far its streams are, whoever was first.
+func TestSockets(t *testing.T) {
+	k := open(t)
+	if err := k.Follow(5, os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	a, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	b, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	// Before anybody looks.
+	exchange(t, a, b, 1000, 1000)
+	if err := k.FollowSockets(); err != nil {
+		t.Fatal(err)
+	}
+	exchange(t, a, b, 500, 200)
+	exchange(t, b, a, 1, 1)
+	var ends [2]*Socket
+	all, err := k.Sockets()
+	for i := range all {
+		for end, c := range []net.Conn{a, b} {
+			if all[i].Local.String() == c.LocalAddr().String() && all[i].Remote.String() == c.RemoteAddr().String() {
+				ends[end] = &all[i]
+			}
+		}
+	}
+	if err != nil || ends[0] == nil || ends[1] == nil {
+		t.Fatal(all, err)
+	}
+	if unread := ends[0].Written - ends[1].Read; unread != 300 {
+		t.Errorf("%d bytes are under way, want 300", unread)
+	}
+	if unread := ends[1].Written - ends[0].Read; unread != 0 {
+		t.Errorf("%d bytes are under way back, want none", unread)
+	}
+	if ends[0].Node != 5 {
+		t.Errorf("node %d", ends[0].Node)
+	}
+}
+
+func exchange(t *testing.T, from, to net.Conn, write, read int) {
+	t.Helper()
+	if _, err := from.Write(make([]byte, write)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(to, make([]byte, read)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// loaded is how many BPF programs the kernel has.
+func loaded(t *testing.T) (n int) {
+	t.Helper()
+	for id, err := ebpf.ProgramGetNextID(0); ; id, err = ebpf.ProgramGetNextID(id) {
+		if errors.Is(err, os.ErrNotExist) {
+			return n
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+}
+
+// settled waits until there are as many BPF programs as before: the kernel frees them a little
+// later.
+func settled(t *testing.T, before int) {
+	t.Helper()
+	for range 100 {
+		if loaded(t) <= before {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("%d BPF programs are there, and there were %d", loaded(t), before)
+}
+
+// TestAttachAndDetach: attaching to a program that is busy, again and again, leaves nothing, and
+// the program goes on.
+func TestAttachAndDetach(t *testing.T) {
+	k := open(t)
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := loaded(t)
+	path := build(t)
+	own := start(t, path)
+	times := 4
+	if os.Getenv("ARIADNE_LONG") != "" {
+		times = 200
+	}
+	for i := range times {
+		k, err := Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = k.Probe(path, leads)
+		err = errors.Join(err, k.FollowSockets(), k.Follow(0, own.Process.Pid))
+		own.call(fmt.Sprint(i))
+		if all := calls(t, k); err != nil || len(all) != 1 {
+			t.Fatal(all, err)
+		}
+		if err := k.Close(); err != nil {
+			t.Fatal(err)
+		}
+		own.call("alone")
+	}
+	settled(t, before)
+}
+
+// TestKilledLeavesNothing: when the process that has set probes is killed, they are gone.
+func TestKilledLeavesNothing(t *testing.T) {
+	if path := os.Getenv("ARIADNE_PROBES_TO_SET"); path != "" {
+		k, err := Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = k.Probe(path, leads); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Println("set")
+		select {}
+	}
+	k := open(t)
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := loaded(t)
+	path := build(t)
+	cmd := exec.Command("/proc/self/exe", "-test.run=TestKilledLeavesNothing")
+	cmd.Env = append(os.Environ(), "ARIADNE_PROBES_TO_SET="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewScanner(out)
+	for r.Scan() && r.Text() != "set" {
+		t.Log(r.Text())
+	}
+	if n := loaded(t); n <= before {
+		t.Errorf("%d programs with probes, %d without", n, before)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait() // it was killed
+	settled(t, before)
+}

@@ -1,0 +1,310 @@
+package watch
+
+import (
+	"debug/elf"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// probing is what the agent sees by programs in the kernel.
+type probing struct {
+	kernel  *probe.Kernel // nil: there is none
+	without string        // why there is none
+	queries []debuginfo.Query
+	of      []*spec.Probe // by query
+	files   map[file]bool // that have probes
+	found   []bool        // by query
+	dropped []uint64      // by node, as it was known last
+	placed  ariadne.Time  // when positions were read last
+}
+
+// file is the identity of a file.
+type file struct{ device, inode uint64 }
+
+// unseen says of names of tuples why a watch does not see them.
+func unseen(s *spec.Spec) map[string]string {
+	all := map[string]string{}
+	for i := range s.Looks {
+		all[s.Looks[i].Name] = s.Looks[i].What()
+	}
+	for i := range s.Probes {
+		switch p := &s.Probes[i]; {
+		case p.Variable != "":
+			all[p.Name] = p.What()
+		case p.Returns:
+			all[p.Name] = "the return of " + p.What()
+		}
+	}
+	return all
+}
+
+// openKernel prepares the probes. Without functions to probe, the watch can do without them.
+func (a *Agent) openKernel() (err error) {
+	a.files, a.dropped = map[file]bool{}, make([]uint64, len(a.nodes))
+	for i := range a.spec.Probes {
+		p := &a.spec.Probes[i]
+		if p.Function != "" && !p.Returns {
+			a.queries = append(a.queries, debuginfo.Query{Function: p.Function, Values: p.Values})
+			a.of = append(a.of, p)
+		}
+	}
+	a.found = make([]bool, len(a.queries))
+	a.kernel, err = probe.Open()
+	if err == nil {
+		if err = a.kernel.FollowSockets(); err == nil {
+			return nil
+		}
+		err = fmt.Errorf("%w (close: %v)", err, a.kernel.Close())
+		a.kernel = nil
+	}
+	if a.queries != nil {
+		return fmt.Errorf("function %s: %w", a.queries[0].Function, err)
+	}
+	a.without = err.Error()
+	return nil
+}
+
+// probeStarted sets probes in the programs that nodes will run, before these begin.
+func (a *Agent) probeStarted() error {
+	if a.queries == nil {
+		return nil
+	}
+	for _, n := range a.nodes {
+		if !n.isStarted() {
+			continue
+		}
+		all := [][]string{n.native.Start}
+		if n.native.Start == nil {
+			all = nil
+			for _, c := range slices.Concat(n.def.Commands, n.def.Restart) {
+				all = append(all, c.Args)
+			}
+		}
+		for _, args := range all {
+			for _, path := range a.programs(args) {
+				if err := a.probeFile(path); err != nil {
+					return fmt.Errorf("node %s: %w", n.def.Name, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// programs are the files of programs that a command names: the first word, and in a script for a
+// shell each word that is one.
+func (a *Agent) programs(args []string) (all []string) {
+	for i, arg := range args {
+		words := []string{arg}
+		if i > 0 {
+			words = strings.Fields(arg)
+		}
+		for _, w := range words {
+			w = a.besideSpec(strings.Trim(w, `"';()`))
+			if !strings.Contains(w, "/") {
+				found, err := exec.LookPath(w)
+				if err != nil {
+					continue
+				}
+				w = found
+			} else if !filepath.IsAbs(w) {
+				w = filepath.Join(a.spec.Dir, w)
+			}
+			if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && isELF(w) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
+func isELF(path string) bool {
+	f, err := elf.Open(path)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
+}
+
+// probeFile sets probes in a program's file, once.
+func (a *Agent) probeFile(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	of := file{}
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		of = file{uint64(s.Dev), s.Ino}
+	}
+	if a.files[of] {
+		return nil
+	}
+	a.files[of] = true
+	if a.onWait != nil {
+		a.onWait("reading the debug information of " + path)
+	}
+	has, err := a.kernel.Probe(path, a.queries)
+	if err != nil {
+		return err
+	}
+	for _, i := range has {
+		a.found[i] = true
+	}
+	return nil
+}
+
+// follow has the kernel follow the processes of a node.
+func (a *Agent) follow(n *watched, pid int) error {
+	if a.kernel == nil {
+		return nil
+	}
+	all := native.Descendants(pid)
+	if err := a.kernel.Follow(int(n.def.ID), all...); err != nil {
+		return err
+	}
+	if a.queries == nil || n.isStarted() {
+		return nil
+	}
+	for _, pid := range all {
+		path := fmt.Sprintf("/proc/%d/exe", pid)
+		if !isELF(path) {
+			continue // it has ended
+		}
+		if err := a.probeFile(path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readCalls tells what calls of functions expose. complete: no earlier one is missing.
+func (a *Agent) readCalls() (complete bool, err error) {
+	if a.kernel == nil {
+		return true, nil
+	}
+	some := false
+	complete, err = a.kernel.Calls(func(c probe.Call) {
+		some = true
+		a.showCall(&c)
+	})
+	if err != nil || !some {
+		return complete, err
+	}
+	for i, n := range a.nodes {
+		dropped, err := a.kernel.Dropped(i)
+		if err != nil {
+			return false, err
+		}
+		if more := dropped - a.dropped[i]; more > 0 {
+			a.dropped[i] = dropped
+			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
+				Text: fmt.Sprintf("%d calls of functions came too fast", more)})
+		}
+	}
+	return complete, nil
+}
+
+// namesByCalls are those of the tuples that calls expose.
+func (a *Agent) namesByCalls() []string {
+	names := map[string]bool{}
+	for _, p := range a.of {
+		names[p.Name] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// showCall tells what one call exposes.
+func (a *Agent) showCall(c *probe.Call) {
+	p, n, at := a.of[c.Query], a.nodes[c.Node], c.At-a.base
+	if !p.At(n.def.ID) {
+		return
+	}
+	if c.Missing {
+		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{p.Name},
+			Text: fmt.Sprintf("a value could not be read at a call of %s", p.Function)})
+		return
+	}
+	e := ariadne.Exposure{Name: p.Name, Values: c.Values}
+	if p.Ends {
+		e = ariadne.Exposure{Name: p.Name, Key: ariadne.ExposureKey(c.Values), Ends: true}
+	}
+	out := ariadne.Output{Exposures: []ariadne.Shown{{At: at, Exposure: e}}}
+	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
+	n.exposed = n.exposed.After(changes)
+	a.tell(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
+		Text: "call of " + p.Function})
+}
+
+// positionsEvery is how often positions are read at most.
+const positionsEvery = 5 * time.Millisecond
+
+// readPositions returns the positions of each node in TCP streams; nil: they are not read now.
+func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
+	since := time.Duration(a.now() - a.placed)
+	if since < positionsEvery || (!some || a.kernel == nil) && since < a.spec.Watch.Heartbeat {
+		return nil, nil
+	}
+	a.placed = a.now()
+	all := make([]*live.Positions, len(a.nodes))
+	for i := range all {
+		all[i] = &live.Positions{Sent: map[live.Stream]uint32{}, Got: map[live.Stream]uint32{}}
+	}
+	if a.kernel == nil {
+		return all, a.diagnose(all)
+	}
+	sockets, err := a.kernel.Sockets()
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sockets {
+		if s.Node < len(all) {
+			all[s.Node].Sent[live.Stream{From: s.Local, To: s.Remote}] = s.Written
+			all[s.Node].Got[live.Stream{From: s.Remote, To: s.Local}] = s.Read
+		}
+	}
+	return all, nil
+}
+
+// diagnose enters positions that the kernel tells everybody, of nodes in this network namespace.
+func (a *Agent) diagnose(all []*live.Positions) error {
+	streams, err := native.Streams()
+	if err != nil {
+		return err
+	}
+	for i, n := range a.nodes {
+		if n.process == nil {
+			continue
+		}
+		for inode := range native.SocketsOf(native.Descendants(n.process.PID)) {
+			if s, ok := streams[inode]; ok {
+				all[i].Sent[live.Stream{From: s.Local, To: s.Remote}] = s.Written
+				all[i].Got[live.Stream{From: s.Remote, To: s.Local}] = s.Read
+			}
+		}
+	}
+	return nil
+}
+
+// doubts say what was not found in programs, one line each.
+func (a *Agent) doubts() (all []string) {
+	for i, found := range a.found {
+		if !found {
+			all = append(all, fmt.Sprintf("no program with debug information has a function %s: check the name, and that the program is not stripped", a.of[i].Function))
+		}
+	}
+	return all
+}

@@ -1,0 +1,270 @@
+package watch
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+func TestMain(m *testing.M) {
+	if native.IsMachine() {
+		os.Exit(native.RunMachine())
+	}
+	os.Exit(m.Run())
+}
+
+// specOf reads a spec, in a directory of its own.
+func specOf(t *testing.T, text string) *spec.Spec {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s, err := spec.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// leader is what the nodes of these tests expose, and what must hold.
+const leader = `
+expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}}
+properties: {at most one leader: {one: leader}}
+`
+
+// watchFor watches a system for some time.
+func watchFor(t *testing.T, s *spec.Spec, o Options) *Report {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	r, err := Watch(ctx, s, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestLines: programs are started, and judged by their lines, when one leads after the other, and
+// when two lead at the same time.
+func TestLines(t *testing.T) {
+	for _, c := range []struct {
+		name, second string
+		want         record.Outcome
+	}{
+		{"one after the other", "sleep 0.5; echo leads 2", record.Nothing},
+		{"together", "sleep 0.1; echo leads 2", record.Violated},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'echo leads 1; sleep 0.3; echo follows; sleep 9'}
+    n2: {start: '%s; sleep 9'}
+`, c.second)+leader)
+			r := watchFor(t, s, Options{Time: time.Second})
+			if r.Outcome != c.want || len(r.Doubts) > 0 {
+				t.Errorf("%v %q, want %v", r.Outcome, r.Doubts, c.want)
+			}
+			if c.want == record.Nothing {
+				return
+			}
+			f := r.Findings[0]
+			if len(r.Findings) != 1 || f.Message != "at most one leader: n1 leader(term=1), n2 leader(term=2)" ||
+				f.At < 1e8 || f.At > 1e9 || f.Delay > time.Second {
+				t.Errorf("%+v", r.Findings)
+			}
+			var what []string
+			for _, h := range f.History {
+				what = append(what, h.Node+" "+h.What)
+			}
+			if !slices.Contains(what, "n1 leader(term=1)") || what[len(what)-1] != "n2 leader(term=2)" {
+				t.Errorf("%q", what)
+			}
+		})
+	}
+}
+
+// TestEnds: what a program exposes goes when it ends, so that another one may lead.
+func TestEnds(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'echo leads 1; sleep 0.2'}
+    n2: {start: 'sleep 0.5; echo leads 2; sleep 9'}
+`+leader)
+	var all []string
+	r := watchFor(t, s, Options{Time: time.Second, OnShow: func(r live.Record) {
+		all = append(all, fmt.Sprintf("n%d %s", r.Node+1, What(&r)))
+	}})
+	if r.Outcome != record.Nothing {
+		t.Errorf("%v %+v %q", r.Outcome, r.Findings, r.Doubts)
+	}
+	if want := []string{"n1 leader(term=1)", "n1 is down", "n2 leader(term=2)"}; !slices.Equal(all[2:], want) {
+		t.Errorf("%q, want %q", all[2:], want)
+	}
+}
+
+// TestGoal: what must become true within a time is a finding when it does not.
+func TestGoal(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {waits: {line: waits, until: done}}
+properties:
+  done: {eventually: not waits, within: 300ms}
+watch: {nodes: {n1: {start: 'echo waits; sleep 0.1; echo done; sleep 0.1; echo waits; sleep 9'}}}
+`)
+	r := watchFor(t, s, Options{Time: time.Second})
+	if len(r.Findings) != 1 || r.Findings[0].Kind != "liveness" || r.Findings[0].At < 2e8 {
+		t.Errorf("%+v %q", r.Findings, r.Doubts)
+	}
+}
+
+// running starts a program that somebody else watches. It writes lines to a file.
+func running(t *testing.T, script string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", append([]string{"-c", script}, args...)...)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	bufio.NewScanner(out).Scan()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill() // it may have ended
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+// TestAttach: programs that run already are found by their ids and their arguments. What they
+// exposed before is known only if the spec says how.
+func TestAttach(t *testing.T) {
+	for _, before := range []string{"unknown", "log", "nothing"} {
+		t.Run(before, func(t *testing.T) {
+			dir := t.TempDir()
+			mark := fmt.Sprintf("watched-%d-%s", os.Getpid(), before)
+			first := running(t, "echo leads 1 >> $0/n1; echo; sleep 9", dir)
+			running(t, "touch $0/n2; echo; sleep 0.5; echo leads 2 >> $0/n2; sleep 9", dir, mark)
+			pidfile := filepath.Join(dir, "pid")
+			if err := os.WriteFile(pidfile, fmt.Appendf(nil, "%d\n", first.Process.Pid), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {pidfile: %s, log: %s, before: %s}
+    n2: {match: '%s$', log: %s, before: %s}
+`, pidfile, filepath.Join(dir, "n1"), before, mark, filepath.Join(dir, "n2"), before)+leader)
+			r := watchFor(t, s, Options{Time: time.Second})
+			want := map[string]record.Outcome{"unknown": record.Inconclusive, "log": record.Violated,
+				"nothing": record.Nothing}[before]
+			if r.Outcome != want {
+				t.Errorf("%v %+v %q, want %v", r.Outcome, r.Findings, r.Doubts, want)
+			}
+			if before == "unknown" && r.Properties[0].Unknown == 0 {
+				t.Errorf("%+v", r.Properties)
+			}
+		})
+	}
+}
+
+// TestReload: properties change while programs run, and what these expose stays known.
+func TestReload(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'echo leads 1; sleep 9'}
+    n2: {start: 'echo leads 1; sleep 9'}
+expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}}
+properties: {never three: {always: len(leader) < 3}}
+`)
+	reload, reloaded := make(chan struct{}), make(chan error, 2)
+	go func() {
+		time.Sleep(400 * time.Millisecond)
+		text, err := os.ReadFile(s.Path)
+		if err == nil {
+			err = os.WriteFile(s.Path, []byte(strings.ReplaceAll(string(text), "len(leader) < 3", "len(leader) < 2")),
+				0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		reload <- struct{}{}
+		time.Sleep(200 * time.Millisecond)
+		if err := os.WriteFile(s.Path, []byte("nodes: [{name: n1}]\nwatch: {nodes: {n1: {pid: 1}}}\n"+leader),
+			0o644); err != nil {
+			t.Error(err)
+		}
+		reload <- struct{}{}
+	}()
+	r := watchFor(t, s, Options{Time: time.Second, Reload: reload, OnReload: func(err error) { reloaded <- err }})
+	if err := <-reloaded; err != nil {
+		t.Error(err)
+	}
+	if err := <-reloaded; err == nil || !strings.Contains(err.Error(), "start the watch again") {
+		t.Errorf("other nodes: %v", err)
+	}
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "n1 leader(term=1), n2 leader(term=1)") {
+		t.Errorf("%+v %q", r.Findings, r.Doubts)
+	}
+}
+
+// TestMachines: nodes are started as the spec describes them for a check, each with its address and
+// name, killed and started again; and nothing of them is left.
+func TestMachines(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("a network for nodes needs root")
+	}
+	if _, err := exec.LookPath("ip"); err != nil {
+		t.Skip("nodes need the command ip")
+	}
+	before, err := filepath.Glob(filepath.Join(os.TempDir(), "ariadne-watch-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := specOf(t, `
+nodes:
+  - {name: 'n{i}', count: 2, command: 'sh -c "hostname; grep -w n2 /etc/hosts; ls; echo leads {i}; exec sleep 9"'}
+  - {name: c, command: echo client, client: true}
+expose:
+  host: {line: '^(n\d)$'}
+  other: {line: '^(10.0.0.2) n2$'}
+  started: {line: 'leads (\d)'}
+properties: {never: {always: len(started) < 2 or len(up) < 2}}
+`)
+	starts := map[string]int{}
+	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: time.Second, Seed: 1, OnShow: func(r live.Record) {
+		starts[fmt.Sprintf("n%d %s", r.Node+1, What(&r))]++
+	}})
+	for _, want := range []string{"n1 host(n1)", "n2 host(n2)", "n1 other(10.0.0.2)", "n3 is down"} {
+		if starts[want] == 0 {
+			t.Errorf("%v has no %s", starts, want)
+		}
+	}
+	if r.Kills == 0 || starts["n1 is up"]+starts["n2 is up"] < 3 || r.Outcome != record.Violated {
+		t.Errorf("%d kills, %v %v %q", r.Kills, starts, r.Outcome, r.Doubts)
+	}
+	after, err := filepath.Glob(filepath.Join(os.TempDir(), "ariadne-watch-*"))
+	if err != nil || len(after) != len(before) {
+		t.Errorf("%q are left: %v", after, err)
+	}
+}
