@@ -22,11 +22,11 @@ type started struct {
 	lab, own *native.Lab // of nodes with namespaces, and of those without; nil: there are none
 	dir      string      // for files of the nodes, or ""
 	hosts    string
-	running  []*run
+	running  []*launch
 }
 
-// run is the run of a node's programs.
-type run struct {
+// launch is the life of a node's programs.
+type launch struct {
 	node    *watched
 	cmd     *exec.Cmd
 	again   ariadne.Time // when to start it again
@@ -43,7 +43,7 @@ func (a *Agent) startAll(_ context.Context) error {
 		if !n.isStarted() {
 			continue
 		}
-		r := &run{node: n, waiting: true, again: a.now().Add(n.def.Start)}
+		r := &launch{node: n, waiting: true, again: a.now().Add(n.def.Start)}
 		a.running = append(a.running, r)
 		if err := a.prepare(n); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
@@ -147,7 +147,7 @@ func (c copied) ReadDir(name string) ([]fs.DirEntry, error) {
 }
 
 // start starts a node's programs.
-func (a *Agent) start(r *run) error {
+func (a *Agent) start(r *launch) error {
 	n := r.node
 	pipe, out, err := native.NewPipe()
 	if err != nil {

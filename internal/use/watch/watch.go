@@ -322,7 +322,7 @@ func (a *Agent) killing() error {
 		return nil
 	}
 	a.nextKill = a.now().Add(a.wait())
-	var all []*run
+	var all []*launch
 	for _, r := range a.running {
 		if !r.node.def.Client && r.node.process != nil && !r.waiting {
 			all = append(all, r)
