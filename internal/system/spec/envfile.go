@@ -45,13 +45,13 @@ func parseEnv(s string, env map[string]string) error {
 			}
 			continue
 		}
-		key, value, ok := strings.Cut(head, "=")
+		key, _, ok := strings.Cut(head, "=")
 		key = strings.TrimSpace(strings.TrimPrefix(key, "export "))
 		if !ok || !variableName.MatchString(key) {
 			return fmt.Errorf("line %d: NAME=value is needed, not %q", line, head)
 		}
 		p.rest = p.rest[strings.IndexByte(p.rest, '=')+1:]
-		value, ok = p.value()
+		value, ok := p.value()
 		switch {
 		case !ok:
 			return fmt.Errorf("line %d: a quote is not closed", line)
