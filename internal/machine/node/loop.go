@@ -21,6 +21,9 @@ func (n *Node) run() {
 	for !n.step.over() && !n.step.polls() {
 		t := n.nextTurn()
 		if t == nil {
+			if n.watch.Grown() { // also by what has come to it, and which no program has asked for
+				n.step.cut = n.tooHeavy()
+			}
 			return
 		}
 		th := n.threads[t]

@@ -23,7 +23,7 @@ func (n *Node) tooHeavy() string {
 		return fmt.Sprintf("sockets, pipes and other objects of the kernel hold more than %d MiB, half of the memory that the node has: raise memory: in the spec", most>>20)
 	}
 	if log > most {
-		return fmt.Sprintf("what was done to files, as a loss of power may take it back, takes more than %d MiB, half of the memory that the node has: raise memory: in the spec, or have files synced earlier", most>>20)
+		return fmt.Sprintf("what was done to files, as a loss of power may take it back, takes more than %d MiB, half of the memory that the node has: raise memory: in the spec; it counts until everything is synced, also the names of new files (fsync of their directory)", most>>20)
 	}
 	if d := &n.k.Files.Disk; d.Limit > 0 && !d.Full && files > d.Limit {
 		return fmt.Sprintf("more than %d MiB of files, with what was stored through mappings: raise disk: in the spec", d.Limit>>20)

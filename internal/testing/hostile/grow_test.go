@@ -88,6 +88,7 @@ func TestGrow(t *testing.T) {
 		{kind: "tcp", want: "MiB, Resource temporarily unavailable"},
 		{kind: "again", want: "MiB, Resource temporarily unavailable"},
 		{kind: "transit", want: transit, spec: "latency: 1s\n", other: "sink"},
+		{kind: "unheard", want: heavy, other: "deaf"},
 		{kind: "udp", want: "MiB, all"}, // datagrams are lost
 		{kind: "stream", want: heavy},
 		{kind: "pipe", want: heavy},

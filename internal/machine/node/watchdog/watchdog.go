@@ -95,7 +95,7 @@ func (w *Watchdog) watch() {
 			w.look(&u, now)
 		case <-m.C:
 			w.weigh()
-			if w.inStep.Load() && w.held.full(w.memory/growth) {
+			if w.held.full(w.memory / growth) {
 				w.grown.Store(true)
 			}
 		}

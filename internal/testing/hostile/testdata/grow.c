@@ -155,6 +155,26 @@ int main(int argc, char **argv)
 		}
 		return 0;
 	}
+	KIND("deaf") {
+		// Takes no connection, although there is room for some: no program of the node does anything.
+		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000)};
+		int l = socket(AF_INET, SOCK_STREAM, 0);
+		if (bind(l, (void *)&a, sizeof a) != 0 || listen(l, 4000) != 0)
+			return 1;
+		for (;;)
+			pause();
+	}
+	KIND("unheard") {
+		// Connections to another node, one after the other, written to and closed.
+		struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(7000), .sin_addr.s_addr = inet_addr("10.0.0.2")};
+		for (nanosleep(&(struct timespec){1, 0}, 0); got < most; nanosleep(&(struct timespec){0, 5000000}, 0)) {
+			int s = socket(AF_INET, SOCK_STREAM, 0);
+			if (connect(s, (void *)&a, sizeof a) != 0 || fcntl(s, F_SETFL, O_NONBLOCK) != 0 || fill(s, block) != 0)
+				break;
+			close(s);
+		}
+		return end(kind);
+	}
 	KIND("transit") {
 		// Connections to another node, all written to and closed before anything has come there.
 		enum { many = 1000, each = 15 };
