@@ -262,7 +262,7 @@ func (m *mounts) lower(u *mounted) *failure {
 // attachLoop makes a file a loop device, which is detached when the last descriptor of it is
 // closed.
 func attachLoop(file string) (loop *os.File, path string, err error) {
-	back, err := unix.Open(file, unix.O_RDWR|unix.O_DIRECT|unix.O_CLOEXEC, 0)
+	back, err := unix.Open(file, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, "", err
 	}
@@ -273,7 +273,7 @@ func attachLoop(file string) (loop *os.File, path string, err error) {
 	}
 	defer unix.Close(control)
 	config := unix.LoopConfig{Fd: uint32(back), Size: 512}
-	config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR | unix.LO_FLAGS_DIRECT_IO
+	config.Info.Flags = unix.LO_FLAGS_AUTOCLEAR
 	for range 100 {
 		n, err := unix.IoctlRetInt(control, unix.LOOP_CTL_GET_FREE)
 		if err != nil {

@@ -48,16 +48,33 @@ type Failure struct {
 // number is what symptoms do not differ by.
 var number = regexp.MustCompile(`[0-9]+`)
 
-// symptom is a text without what differs from image to image.
-func symptom(layer, why string) string { return layer + ": " + number.ReplaceAllString(why, "N") }
+// symptom is what is wrong with an image, without what differs from image to image. For the
+// ready-made checker it is without the names of files too, and with the kinds of the last calls.
+func (r *round) symptom(im *image, why string) string {
+	text := im.result.layer + ": " + number.ReplaceAllString(why, "N")
+	if im.result.failed != "" || len(r.e.plan.calls) == 0 {
+		return text
+	}
+	words := strings.Fields(text)
+	for i, w := range words {
+		if r.e.history.IsPath(w) {
+			words[i] = "FILE"
+		}
+	}
+	text = strings.Join(words, " ")
+	for _, c := range r.e.plan.calls[max(im.epoch.begun-2, 0):im.epoch.begun] {
+		text += "; " + string(c.Kind)
+	}
+	return text
+}
 
 // blame puts a rejected image into its group. If it can be the example there, it is made smaller.
 func (r *round) blame(ctx context.Context, im *image, p *block.Point, why string) error {
-	layer := im.result.layer
-	g := r.j.groups[symptom(layer, why)]
+	key := r.symptom(im, why)
+	g := r.j.groups[key]
 	if g == nil {
-		g = &Group{Layer: layer, Why: why}
-		r.j.groups[symptom(layer, why)] = g
+		g = &Group{Layer: im.result.layer, Why: why}
+		r.j.groups[key] = g
 	}
 	g.Images++
 	if g.last != r.e.plan.name {
@@ -85,7 +102,7 @@ const mostShrunk = 64
 // shrink puts back lost parts, as long as the image fails in the same way.
 func (r *round) shrink(ctx context.Context, im *image, p *block.Point, lost []block.Loss, why string) ([]block.Loss,
 	string, error) {
-	want := symptom(im.result.layer, why)
+	want := r.symptom(im, why)
 	for step, tried := (len(lost)+1)/2, 0; step > 0 && len(lost) > 0; {
 		smaller := false
 		for at := 0; at < len(lost) && tried < mostShrunk; {
@@ -95,7 +112,7 @@ func (r *round) shrink(ctx context.Context, im *image, p *block.Point, lost []bl
 				return nil, "", err
 			}
 			tried++
-			if again != "" && symptom(im.result.layer, again) == want {
+			if again != "" && r.symptom(im, again) == want {
 				lost, why, smaller = rest, again, true
 			} else {
 				at += step

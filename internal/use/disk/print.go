@@ -87,11 +87,13 @@ func (g *Group) write(p func(format string, args ...any)) {
 	p("%s: %s", some(g.Images, "image"), g.Why)
 	f := g.Example
 	p("  %s: power is lost after %s", f.Execution, f.where())
-	if f.Recovery != nil {
-		p("  once more: the first loss is after %s", f.Recovery.where())
-		f.Recovery.writeLost(p)
+	if f.Recovery == nil {
+		f.writeLost(p, "lost")
+	} else {
+		p("  this is during the recovery from a first loss, after %s", f.Recovery.where())
+		f.Recovery.writeLost(p, "lost at first")
+		f.writeLost(p, "lost in the recovery")
 	}
-	f.writeLost(p)
 	if g.Dir != "" {
 		p("  kept in %s", g.Dir)
 	}
@@ -109,15 +111,16 @@ func (f *Failure) where() string {
 	return last
 }
 
-func (f *Failure) writeLost(p func(format string, args ...any)) {
+// writeLost lists what is lost. what says of which loss it is.
+func (f *Failure) writeLost(p func(format string, args ...any), what string) {
 	if len(f.Lost) == 0 {
-		p("  no request is lost")
+		p("  %s: no request", what)
 	}
 	for i, l := range f.Lost {
 		if i == mostLost {
-			p("  lost: %d more", len(f.Lost)-i)
+			p("  %s: %d more", what, len(f.Lost)-i)
 			break
 		}
-		p("  lost: %s", l)
+		p("  %s: %s", what, l)
 	}
 }

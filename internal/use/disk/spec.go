@@ -52,8 +52,9 @@ type Checker struct {
 // Files is the ready-made checker of file systems.
 type Files struct {
 	Rule      fsmodel.Rule
-	Workloads int // operations of each
-	Of        int // which part of all workloads: one in so many
+	Workloads int            // operations of each
+	Of        int            // which part of all workloads: one in so many
+	Without   []fsmodel.Kind // calls that no workload has
 }
 
 // text is a spec as it is written.
@@ -70,9 +71,10 @@ type text struct {
 		Timeout   duration `yaml:"timeout"`
 	} `yaml:"checker"`
 	Files *struct {
-		Rule      string `yaml:"rule"`
-		Workloads int    `yaml:"workloads"`
-		OneIn     int    `yaml:"one_in"`
+		Rule      string         `yaml:"rule"`
+		Workloads int            `yaml:"workloads"`
+		OneIn     int            `yaml:"one_in"`
+		Without   []fsmodel.Kind `yaml:"without"`
 	} `yaml:"files"`
 	Moments  string   `yaml:"moments"`
 	Images   int      `yaml:"images"`
@@ -248,7 +250,12 @@ func (s *Spec) setFiles(t *text) error {
 		return nil
 	}
 	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Workloads: f.Workloads,
-		Of: max(f.OneIn, 1)}
+		Of: max(f.OneIn, 1), Without: f.Without}
+	for _, k := range f.Without {
+		if !slices.Contains(fsmodel.Kinds(), k) {
+			return fmt.Errorf("files: without: %q is none of %v", k, fsmodel.Kinds())
+		}
+	}
 	if f.Rule == "" {
 		top := s.Components[len(s.Components)-1]
 		s.Files.Rule = ruleOf[top.FileSystem]

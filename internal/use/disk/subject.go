@@ -4,6 +4,7 @@ package disk
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
@@ -167,7 +168,9 @@ func (f files) verdict(e *execution, at *epoch, results []stack.Result) string {
 }
 
 func (f files) plans() plans {
-	all := fsmodel.Workloads(f.Files.Workloads)
+	all := slices.DeleteFunc(fsmodel.Workloads(f.Files.Workloads), func(calls []fsmodel.Call) bool {
+		return slices.ContainsFunc(calls, func(c fsmodel.Call) bool { return slices.Contains(f.Files.Without, c.Kind) })
+	})
 	var some [][]fsmodel.Call
 	for i := int(f.Seed % uint64(f.Files.Of)); i < len(all); i += f.Files.Of {
 		some = append(some, all[i])

@@ -102,3 +102,13 @@ func (h *History) sync(c Call, k int, after *Tree) {
 
 // Last is the tree after all calls.
 func (h *History) Last() *Tree { return h.states[len(h.states)-1] }
+
+// IsPath reports whether a text is the path of a file that is or was there.
+func (h *History) IsPath(text string) bool {
+	for _, t := range h.states {
+		if _, ok := t.find(text); ok && text != "" {
+			return true
+		}
+	}
+	return false
+}

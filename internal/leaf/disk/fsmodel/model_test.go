@@ -1,7 +1,189 @@
 package fsmodel
 
-import "testing"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
 
 func TestCounts(t *testing.T) {
-	t.Log(len(Workloads(1)), len(Workloads(2)))
+	for length, want := range map[int]int{1: 73, 2: 7081} {
+		all := Workloads(length)
+		if len(all) != want {
+			t.Errorf("%d workloads of %d operations, and should be %d (docs/guides/disk.md)", len(all), length, want)
+		}
+		seen := map[string]bool{}
+		for _, calls := range all {
+			text := fmt.Sprint(calls)
+			if seen[text] || !calls[len(calls)-1].Persists() {
+				t.Fatalf("%s is there twice, or does not end in a persistence call", text)
+			}
+			seen[text] = true
+		}
+	}
+}
+
+// history makes calls, each of which does what it must.
+func history(t *testing.T, calls ...Call) *History {
+	t.Helper()
+	h := NewHistory(Start())
+	for _, c := range calls {
+		_, ok := h.Last().Do(c)
+		if wrong := h.Add(c, ok); wrong != "" {
+			t.Fatal(wrong)
+		}
+	}
+	return h
+}
+
+// TestWithoutLoss: every state since the last sync is accepted by every rule, and the last one by
+// all.
+func TestWithoutLoss(t *testing.T) {
+	all := Workloads(2)
+	for i := 0; i < len(all); i += 23 {
+		h := history(t, all[i]...)
+		for _, r := range []Rule{InOrder, Names, Posix} {
+			n := len(h.Calls)
+			for begun := range n + 1 {
+				for ended := max(begun-1, 0); ended <= begun; ended++ {
+					if wrong := h.Check(r, ended, begun, h.states[begun].Entries()); wrong != "" {
+						t.Fatalf("%v: %s: the files after call %d: %s", all[i], r, begun, wrong)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestStronger: what a stronger rule accepts, a weaker one accepts. The files are those of any
+// state of the same workload, so some are accepted and some are not.
+func TestStronger(t *testing.T) {
+	all := Workloads(2)
+	accepted, rejected := 0, 0
+	for i := 0; i < len(all); i += 19 {
+		h := history(t, all[i]...)
+		n := len(h.Calls)
+		for j := range n + 1 {
+			found := h.states[j].Entries()
+			for ended := range n + 1 {
+				if ended < j {
+					continue
+				}
+				var wrong [3]string
+				for k, r := range []Rule{InOrder, Names, Posix} {
+					wrong[k] = h.Check(r, ended, ended, found)
+				}
+				if wrong[0] == "" {
+					accepted++
+				} else {
+					rejected++
+				}
+				for k := range 2 {
+					if wrong[k] == "" && wrong[k+1] != "" {
+						t.Fatalf("%v: after %d calls, the files after call %d: rule %d accepts, and %d: %s", all[i], ended, j, k, k+1, wrong[k+1])
+					}
+				}
+			}
+		}
+	}
+	if accepted < 500 || rejected < 500 {
+		t.Errorf("%d accepted, %d rejected: the test says little", accepted, rejected)
+	}
+}
+
+// edit changes a list of files.
+type edit func([]Entry) []Entry
+
+func without(path string) edit {
+	return func(found []Entry) []Entry {
+		return slices.DeleteFunc(found, func(e Entry) bool { return e.Path == path || strings.HasPrefix(e.Path, path+"/") })
+	}
+}
+
+func with(e Entry) edit {
+	return func(found []Entry) []Entry { return append(without(e.Path)(found), e) }
+}
+
+// regular is a file with an inode of its own.
+func regular(path string, size int64, fill string) Entry {
+	return Entry{Path: path, Ino: 100, Size: size, Data: []byte(strings.Repeat(fill, int(size)))[:len(fill)*int(size)]}
+}
+
+// TestRules lists files that each rule accepts or rejects, by hand.
+func TestRules(t *testing.T) {
+	creat := Call{Kind: Creat, Path: "A/new"}
+	overwrite := Call{Kind: Write, Path: "A/foo", Offset: 0, Length: 6000, Byte: 'x'}
+	longer := Call{Kind: Write, Path: "B/bar", Offset: 100, Length: 1000, Byte: 'e'}
+	rename := Call{Kind: Rename, Path: "A/foo", To: "B/bar"}
+	for _, c := range []struct {
+		name  string
+		calls []Call
+		edit  edit
+		// rejects are the words of the rules that reject: o, n, p.
+		rejects string
+	}{
+		{"nothing is lost", []Call{creat}, nil, ""},
+		{"a new name is lost", []Call{creat}, without("A/new"), ""},
+		{"a new name is lost after fsync of the file", []Call{creat, {Kind: Fsync, Path: "A/new"}}, without("A/new"), "on"},
+		{"after fsync of the directory", []Call{creat, {Kind: Fsync, Path: "A"}}, without("A/new"), "on"},
+		{"after fsync of both", []Call{creat, {Kind: Fsync, Path: "A/new"}, {Kind: Fsync, Path: "A"}}, without("A/new"), "onp"},
+		{"after sync", []Call{creat, {Kind: Sync}}, without("A/new"), "onp"},
+		{"an old name is lost", []Call{creat}, without("A/foo"), "onp"},
+		{"a directory is lost", []Call{creat}, without("A"), "onp"},
+		{"a file comes from nowhere", []Call{creat}, with(regular("A/other", 0, "")), "onp"},
+		{"old bytes before a sync", []Call{overwrite}, with(regular("A/foo", 6000, "a")), ""},
+		{"old bytes after fdatasync", []Call{overwrite, {Kind: Fdatasync, Path: "A/foo"}}, with(regular("A/foo", 6000, "a")), "onp"},
+		{"old bytes after fsync of another file", []Call{overwrite, {Kind: Fsync, Path: "B/bar"}}, with(regular("A/foo", 6000, "a")), ""},
+		{"new bytes", []Call{overwrite}, with(regular("A/foo", 6000, "x")), ""},
+		{"other bytes", []Call{overwrite}, with(regular("A/foo", 6000, "y")), "onp"},
+		{"zeros in the place of old bytes", []Call{overwrite}, with(regular("A/foo", 6000, "\x00")), "onp"},
+		{"zeros where a file grew", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 1100, Data: []byte(strings.Repeat("b", 100))}), ""},
+		{"a size in between, at no end of a block", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 700, Data: []byte(strings.Repeat("b", 100))}), "onp"},
+		{"a size in between, at the end of a block", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 512, Data: []byte(strings.Repeat("b", 100))}), ""},
+		{"a rename over a file leaves neither", []Call{rename}, func(f []Entry) []Entry { return without("A/foo")(without("B/bar")(f)) }, "on"},
+		{"a rename leaves both", []Call{{Kind: Rename, Path: "A/foo", To: "A/new"}}, with(regular("A/foo", 6000, "a")), "o"},
+		{"a directory is a file", []Call{creat}, func(f []Entry) []Entry { return with(regular("B", 0, ""))(without("B")(f)) }, "onp"},
+		{"a file cannot be read", []Call{creat}, with(Entry{Path: "A/foo", Odd: "input/output error"}), "onp"},
+	} {
+		h := history(t, c.calls...)
+		for k, r := range []Rule{InOrder, Names, Posix} {
+			found := h.Last().Entries()
+			if c.edit != nil {
+				found = c.edit(found)
+			}
+			wrong := h.Check(r, len(c.calls), len(c.calls), found)
+			if want := strings.ContainsRune(c.rejects, rune("onp"[k])); (wrong != "") != want {
+				t.Errorf("%s, rule %s: %q, and should be rejected: %v", c.name, r, wrong, want)
+			}
+		}
+	}
+}
+
+// TestCallsThatDiffer: a call that fails or succeeds where it must not is reported.
+func TestCallsThatDiffer(t *testing.T) {
+	for _, c := range []struct {
+		call      Call
+		succeeded bool
+		want      string
+	}{
+		{Call{Kind: Creat, Path: "A/foo"}, true, "creat A/foo succeeds, and must fail"},
+		{Call{Kind: Creat, Path: "A/new"}, false, "creat A/new fails, and must succeed"},
+		{Call{Kind: Rmdir, Path: "A"}, false, ""},
+	} {
+		if got := NewHistory(Start()).Add(c.call, c.succeeded); got != c.want {
+			t.Errorf("%q, and should be %q", got, c.want)
+		}
+	}
+}
+
+// TestDiffer: a tree differs from other files.
+func TestDiffer(t *testing.T) {
+	start := Start()
+	if wrong := start.Differ(start.Entries()); wrong != "" {
+		t.Error(wrong)
+	}
+	if start.Differ(without("B/bar")(start.Entries())) == "" {
+		t.Error("a missing file is no difference")
+	}
 }

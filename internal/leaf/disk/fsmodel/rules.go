@@ -20,7 +20,9 @@ const (
 	// Names is a file system in which a sync of a file includes its names, and other names change
 	// in any order. btrfs does so.
 	Names Rule = "names"
-	// Posix is a file system in which a sync of a file does not include its names. ext2 does so.
+	// Posix is a file system in which a name is durable after a sync of its directory and a sync of
+	// the file, and in which a name that changes may be missing: no change of names is atomic. A
+	// directory that was moved has a durable name after a sync of everything. ext2 does so.
 	Posix Rule = "posix"
 )
 
@@ -149,6 +151,9 @@ func (h *History) content(in Inode, ended, begun int, e Entry) string {
 		if at < int64(len(e.Data)) {
 			is = e.Data[at]
 		}
+		if h.had(in, begun, begun, at, is) { // mostly
+			continue
+		}
 		floor := h.syncedAt(in, ended, func(s synced) bool { return s.lo <= at && at < s.hi })
 		if !h.had(in, floor, begun, at, is) {
 			return fmt.Sprintf("has a wrong byte at %d: %s", at, h.words(in, floor, begun, at, is))
@@ -225,19 +230,25 @@ func (h *History) checkNames(r Rule, ended, begun int, found []Entry) string {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		wrong := ""
+		wrong, changes := "", false
 		for j := begun; j >= floors(name); j-- {
 			in, there := paths[j][name]
+			was, wasThere := paths[begun][name]
+			changes = changes || in != was || there != wasThere
 			if wrong = h.nameIs(in, there, ended, begun, name, byPath[name]); wrong == "" {
 				break
 			}
 		}
-		if wrong != "" {
+		missing := byPath[name] == nil && r == Posix && (changes || name != "" && above(name) != "" && byPath[above(name)] == nil)
+		if wrong != "" && !missing {
 			return wrong
 		}
 	}
 	return ""
 }
+
+// above is the path of the directory of a path.
+func above(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // nameIs says how a name differs from an inode, or from none.
 func (h *History) nameIs(in Inode, there bool, ended, begun int, name string, e *Entry) string {
@@ -279,20 +290,36 @@ func (h *History) nameFloors(r Rule, ended int) func(name string) int {
 			all = s.call + 1
 			continue
 		}
-		for p, in := range h.states[s.call+1].Paths() {
-			above := p[:max(strings.LastIndexByte(p, '/'), 0)]
-			dir, _ := h.states[s.call+1].find(above)
-			if in == s.in && r == Names && !s.data || dir == s.in {
-				for ; p != ""; p = p[:max(strings.LastIndexByte(p, '/'), 0)] {
+		state := h.states[s.call+1]
+		for p, in := range state.Paths() {
+			dir, _ := state.find(above(p))
+			switch {
+			case r == Posix && dir == s.in && h.durable(in, ended) && !h.moved(in):
+				names[p] = max(names[p], s.call+1)
+			case r == Names && (in == s.in && !s.data || dir == s.in):
+				for ; p != ""; p = above(p) {
 					names[p] = max(names[p], s.call+1)
-					if r == Posix {
-						break
-					}
 				}
 			}
 		}
 	}
 	return func(name string) int { return max(all, names[name]) }
+}
+
+// moved reports whether an inode is a directory that was in another one at first.
+func (h *History) moved(in Inode) bool {
+	first, last := h.states[0].files[in], h.Last().files[in]
+	return first != nil && first.dir && first.parent != last.parent
+}
+
+// durable reports whether an inode itself was synced, or there from the first.
+func (h *History) durable(in Inode, ended int) bool {
+	if h.states[0].files[in] != nil {
+		return true
+	}
+	return slices.ContainsFunc(h.syncs, func(s synced) bool {
+		return s.call < ended && (s.all || s.in == in) && h.states[s.call+1].files[in] != nil
+	})
 }
 
 // Same reports whether two lists of files are equal but for the numbers of inodes.

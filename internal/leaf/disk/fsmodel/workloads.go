@@ -1,6 +1,9 @@
 package fsmodel
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Setup are calls that make the files with which workloads begin: two directories and two files.
 func Setup() []Call {
@@ -92,4 +95,16 @@ func Workloads(length int) (all [][]Call) {
 	}
 	extend(nil, length)
 	return all
+}
+
+// Kinds are those of all calls that workloads can have.
+func Kinds() (kinds []Kind) {
+	for _, c := range operations {
+		kinds = append(kinds, c.Kind)
+		for _, p := range persistence(c) {
+			kinds = append(kinds, p.Kind)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }
