@@ -29,8 +29,8 @@ func TestSchema(t *testing.T) {
 		"../../../cmd/ariadne/template.yaml", "../../../cmd/ariadne/short.yaml"} {
 		files, _ := filepath.Glob(pattern)
 		for _, path := range files {
-			if filepath.Base(path) == "list.yaml" { // of bugs
-				continue
+			if filepath.Base(path) == "list.yaml" || filepath.Base(filepath.Dir(path)) == "disk" {
+				continue // a list of bugs, and specs of another kind
 			}
 			good++
 			if err := s.Validate(value(t, path)); err != nil {
