@@ -16,6 +16,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/use/crash"
+	"github.com/ariadne-mc/ariadne/internal/use/disk"
 	"github.com/ariadne-mc/ariadne/internal/use/explain"
 	"github.com/ariadne-mc/ariadne/internal/use/timers"
 )
@@ -34,6 +35,7 @@ var printed = []struct {
 	{"The event `script`", scriptEvent{}},
 	{"The event `report`, and `report.json`", record.Report{}},
 	{"`ariadne crash --json`", crash.Result{}},
+	{"`ariadne disk --json`", disk.Report{}},
 	{"`ariadne trace show --json`", traceObject{}},
 	{"`ariadne explain --json`", explain.Explanation{}},
 	{"`ariadne timers --json`", timers.List{}},

@@ -17,6 +17,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 	"github.com/ariadne-mc/ariadne/internal/system/doctor"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
+	"github.com/ariadne-mc/ariadne/internal/use/disk"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
@@ -25,6 +27,9 @@ import (
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 
 func TestMain(m *testing.M) {
+	if stack.IsWorker() {
+		stack.Work()
+	}
 	testscript.Main(m, map[string]func(){"ariadne": main})
 }
 
@@ -42,6 +47,9 @@ func TestScripts(t *testing.T) {
 				return race != "" && canExecute(), nil
 			case "cpuid":
 				return tracee.CanTrapCPUID(), nil
+			case "ext4":
+				_, err := exec.LookPath("mkfs.ext4")
+				return err == nil && disk.Able() == nil, nil
 			case "root":
 				return os.Getuid() == 0, nil
 			case "others": // root can run Ariadne as an ordinary user
@@ -56,6 +64,9 @@ func TestScripts(t *testing.T) {
 			env.Setenv("RACE_C", source)
 			if first, err := filepath.Abs("../../examples/firstcheck"); err == nil {
 				env.Setenv("FIRSTCHECK", first)
+			}
+			if disk, err := filepath.Abs("../../examples/disk"); err == nil {
+				env.Setenv("DISK", disk)
 			}
 			if store, err := filepath.Abs("../../examples/store"); err == nil {
 				env.Setenv("STORE", store)

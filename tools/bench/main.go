@@ -105,6 +105,7 @@ var parts = []struct {
 	{"restart", (*bench).measureRestarts},
 	{"crash", (*bench).measureCrash},
 	{"forming", (*bench).measureForming},
+	{"disk", (*bench).measureDisk},
 	{"parallel", (*bench).measureParallel},
 	{"transitions", (*bench).measureTransitions},
 	{"checkpoints", (*bench).measureCheckpoints},

@@ -60,9 +60,12 @@ type served struct {
 // server is a file system with one file for each disk.
 type server struct {
 	fuse.RawFileSystem
-	mu    sync.Mutex
-	disks map[uint64]*served
-	last  uint64
+	// flushes says that the kernel is to send flushes. Without, it has been told that there are
+	// none.
+	flushes bool
+	mu      sync.Mutex
+	disks   map[uint64]*served
+	last    uint64
 	// hear takes a line that a program has written to /dev/ariadne, and returns the answer, or why
 	// the line is wrong.
 	hear    func(line string) (answer, why string)
@@ -70,8 +73,9 @@ type server struct {
 	handles uint64
 }
 
-func newServer() *server {
-	return &server{RawFileSystem: fuse.NewDefaultRawFileSystem(), disks: map[uint64]*served{}, last: firstDisk - 1,
+func newServer(flushes bool) *server {
+	return &server{flushes: flushes, RawFileSystem: fuse.NewDefaultRawFileSystem(), disks: map[uint64]*served{},
+		last:    firstDisk - 1,
 		answers: map[uint64][]byte{}}
 }
 
@@ -238,6 +242,9 @@ func (s *server) say(handle uint64, text string) fuse.Status {
 }
 
 func (s *server) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	if !s.flushes {
+		return fuse.ENOSYS // the kernel does not ask again
+	}
 	d := s.find(in.NodeId)
 	if d == nil {
 		return fuse.EIO
@@ -265,7 +272,9 @@ func (s *server) StatFs(_ <-chan struct{}, _ *fuse.InHeader, out *fuse.StatfsOut
 	return fuse.OK
 }
 
-func (s *server) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status                 { return fuse.OK }
+// Flush is what the kernel sends when a file is closed, and does not send again.
+func (s *server) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.ENOSYS }
+
 func (s *server) OpenDir(<-chan struct{}, *fuse.OpenIn, *fuse.OpenOut) fuse.Status { return fuse.OK }
 func (s *server) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status               { return fuse.OK }
 

@@ -27,7 +27,7 @@ func ext4() *Config {
 }
 
 func start(t *testing.T, c *Config) *Worker {
-	w, err := Start(c, t.TempDir())
+	w, err := Start(c, t.TempDir(), true)
 	if err != nil {
 		t.Fatal(err)
 	}

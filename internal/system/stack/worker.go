@@ -53,8 +53,9 @@ type setup struct {
 	Temp   string // an empty directory
 }
 
-// Start starts a worker. temp is an empty directory of its own.
-func Start(c *Config, temp string) (*Worker, error) {
+// Start starts a worker. temp is an empty directory of its own. flushes: Recorders log the flushes
+// of its devices. Without, the kernel does not send them, and devices are faster.
+func Start(c *Config, temp string, flushes bool) (*Worker, error) {
 	dev, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, fmt.Errorf("/dev/fuse: %w", err)
@@ -67,7 +68,7 @@ func Start(c *Config, temp string) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{server: newServer(), in: in, enc: json.NewEncoder(in), dec: json.NewDecoder(out), out: out,
+	w := &Worker{server: newServer(flushes), in: in, enc: json.NewEncoder(in), dec: json.NewDecoder(out), out: out,
 		said: new(tail), ended: make(chan struct{}), served: make(chan error, 1), slack: time.Minute}
 	fuse := os.NewFile(uintptr(dev), "/dev/fuse")
 	w.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{workerName}, Env: os.Environ(), Stderr: w.said,

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Command smallfs is a small file system with a journal, by FUSE over a block device, for tests of
-// storage checkers. Switches plant one bug each:
+// Package main is smallfs, a small file system with a journal, by FUSE over a block device, for
+// tests of storage checkers. Switches plant one bug each:
 //
 //	missing-flush      no flush between the content of a transaction and its commit
 //	reordered-commit   the commit is written before the content

@@ -71,12 +71,14 @@ type judge struct {
 	Options
 	*Report
 	subject subject
-	workers []*stack.Worker
-	free    chan *stack.Worker
-	base    []*block.Disk
-	began   time.Time
-	shown   time.Time
-	groups  map[string]*Group
+	// recorder executes workloads. Those in free recover images.
+	recorder *stack.Worker
+	free     chan *stack.Worker
+	workers  []*stack.Worker // all of them
+	base     []*block.Disk
+	began    time.Time
+	shown    time.Time
+	groups   map[string]*Group
 }
 
 // Check checks a stack. When ctx ends, it returns what it has, and the error of ctx.
@@ -98,21 +100,32 @@ func Check(ctx context.Context, o Options) (*Report, error) {
 }
 
 // start starts the workers.
-func (j *judge) start() error {
+func (j *judge) start() (err error) {
+	if j.recorder, err = j.startWorker(true); err != nil {
+		return err
+	}
 	j.free = make(chan *stack.Worker, j.Workers)
-	for n := range j.Workers {
-		dir := filepath.Join(j.Temp, fmt.Sprint("stack-", n))
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			return err
-		}
-		w, err := stack.Start(&j.Spec.Config, dir)
+	for range j.Workers {
+		w, err := j.startWorker(j.Spec.Recovery)
 		if err != nil {
 			return err
 		}
-		j.workers = append(j.workers, w)
 		j.free <- w
 	}
 	return nil
+}
+
+// startWorker starts one worker. flushes: those of its devices are logged.
+func (j *judge) startWorker(flushes bool) (*stack.Worker, error) {
+	dir := filepath.Join(j.Temp, fmt.Sprint("stack-", len(j.workers)))
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, err
+	}
+	w, err := stack.Start(&j.Spec.Config, dir, flushes)
+	if err == nil {
+		j.workers = append(j.workers, w)
+	}
+	return w, err
 }
 
 // close ends the workers. None of them works.
@@ -166,7 +179,7 @@ func (j *judge) prepare(ctx context.Context) error {
 		}
 		j.base = append(j.base, d)
 	}
-	w := j.workers[0]
+	w := j.recorder
 	nodes := w.Serve(j.base, nil)
 	defer w.Drop(nodes)
 	steps := []stack.Step{{Kind: stack.Make, Nodes: nodes}}

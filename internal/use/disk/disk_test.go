@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 	if stack.IsWorker() {
 		stack.Work()
 	}
+	if dir := os.Getenv(killedVar); dir != "" {
+		checkForever(dir)
+	}
 	os.Exit(m.Run())
 }
 
@@ -116,7 +119,8 @@ func TestLostNote(t *testing.T) {
 		t.Errorf("the trace replays as\n%s", printed(again))
 	}
 	if again.Groups[0].Example.Last != r.Groups[0].Example.Last {
-		t.Errorf("the power is lost after %s, and should be after %s", again.Groups[0].Example.Last, r.Groups[0].Example.Last)
+		t.Errorf("the power is lost after %s, and should be after %s", again.Groups[0].Example.Last,
+			r.Groups[0].Example.Last)
 	}
 	image, err := os.ReadFile(filepath.Join(kept, "device1.img"))
 	if err != nil || int64(len(image)) != s.Devices()[0] {
@@ -256,7 +260,8 @@ files: {rule: in_order, one_in: `+c.oneIn+`, without: `+c.without+`}
 
 // TestFileSystems: the kernel's file systems keep what was synced, by the ready-made checker.
 func TestFileSystems(t *testing.T) {
-	for kind, size := range map[string]string{"ext2": "8MB", "ext3": "8MB", "ext4": "8MB", "xfs": "300MB", "btrfs": "109MB"} {
+	for kind, size := range map[string]string{"ext2": "8MB", "ext3": "8MB", "ext4": "8MB", "xfs": "300MB",
+		"btrfs": "109MB"} {
 		t.Run(kind, func(t *testing.T) {
 			able(t, "mkfs."+kind)
 			r := check(t, Options{Spec: parse(t, `
@@ -281,7 +286,8 @@ func TestTrace(t *testing.T) {
 	}
 	d.Write([]byte("text"), 5000)
 	name := filepath.Join(t.TempDir(), "trace")
-	want := &Trace{Name: "x", base: []*block.Disk{d}, Log: []block.Op{{Kind: block.Write, Offset: 512, Length: 3, Data: []byte("abc")}},
+	want := &Trace{Name: "x", base: []*block.Disk{d},
+		Log:     []block.Op{{Kind: block.Write, Offset: 512, Length: 3, Data: []byte("abc")}},
 		Failing: &Loss{At: 1, Lost: []block.Loss{{Op: 0, Lo: 512, Hi: 515, All: true}}}}
 	if err := want.Write(name); err != nil {
 		t.Fatal(err)
@@ -298,7 +304,8 @@ func TestTrace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n, bad := range [][]byte{nil, []byte("other\n"), b[:len(b)/2], append([]byte("ariadne disk trace 9\n"), b[len(traceHeader):]...)} {
+	for n, bad := range [][]byte{nil, []byte("other\n"), b[:len(b)/2],
+		append([]byte("ariadne disk trace 9\n"), b[len(traceHeader):]...)} {
 		if err := os.WriteFile(name, bad, 0o600); err != nil {
 			t.Fatal(err)
 		}

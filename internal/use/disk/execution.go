@@ -79,8 +79,7 @@ func (h *hearing) choose(things []string) (answer, why string) {
 
 // execute runs a workload on the stack, and records it. It returns nil if a signature is known.
 func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
-	w := <-j.free
-	defer func() { j.free <- w }()
+	w := j.recorder
 	e := &execution{plan: p, base: j.base}
 	disks := clones(j.base)
 	to := new(stack.Recorder)

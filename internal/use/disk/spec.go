@@ -135,6 +135,13 @@ func Read(path string) (*Spec, error) {
 // typeName is how the YAML package names types of this one.
 var typeName = regexp.MustCompile(` in type disk\.\w+| in type struct \{.*\}`)
 
+// plainError is an error of the YAML package, in a line.
+func plainError(err error) string {
+	text := typeName.ReplaceAllString(err.Error(), "")
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "yaml: "), "unmarshal errors:")
+	return strings.Join(strings.Fields(text), " ")
+}
+
 // Parse validates a spec. Relative names in it begin at the directory of path.
 func Parse(path string, b []byte) (*Spec, error) {
 	var t text
@@ -144,7 +151,7 @@ func Parse(path string, b []byte) (*Spec, error) {
 	case errors.Is(err, io.EOF):
 		return nil, errors.New("it is empty")
 	case err != nil:
-		return nil, errors.New(strings.TrimPrefix(typeName.ReplaceAllString(err.Error(), ""), "yaml: "))
+		return nil, errors.New(plainError(err))
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {

@@ -122,7 +122,8 @@ func naive(base []flat, ops []Op, at int, tear int64) map[string]bool {
 		if !o.Changes() {
 			continue
 		}
-		kept := o.FUA || slices.ContainsFunc(ops[i+1:at], func(f Op) bool { return f.Kind == Flush && f.Device == o.Device })
+		kept := o.FUA ||
+			slices.ContainsFunc(ops[i+1:at], func(f Op) bool { return f.Kind == Flush && f.Device == o.Device })
 		lo := o.Offset
 		for x := lo; x <= o.Offset+o.Length; x++ {
 			end := x == o.Offset+o.Length
@@ -268,7 +269,8 @@ func TestBounded(t *testing.T) {
 
 // TestPoints lists the points of a log by hand.
 func TestPoints(t *testing.T) {
-	ops := []Op{{Kind: Write}, {Kind: Flush}, {Kind: Mark, Text: "promise x"}, {Kind: Write}, {Kind: Mark, Text: "crash now"}}
+	ops := []Op{{Kind: Write}, {Kind: Flush}, {Kind: Mark, Text: "promise x"}, {Kind: Write},
+		{Kind: Mark, Text: "crash now"}}
 	asks := func(text string) bool { return text == "crash now" }
 	for when, want := range map[Moments][]int{Barriers: {1, 2, 4, 5}, Requests: {0, 1, 2, 3, 4, 5}, Said: {4}} {
 		if got := Points(ops, when, asks); !slices.Equal(got, want) {
@@ -279,7 +281,8 @@ func TestPoints(t *testing.T) {
 
 // TestWords says losses in words.
 func TestWords(t *testing.T) {
-	ops := []Op{{Kind: Write, Offset: 512, Length: 1024, Data: make([]byte, 1024)}, {Kind: Zero, Offset: 0, Length: 4096, Device: 1}}
+	ops := []Op{{Kind: Write, Offset: 512, Length: 1024, Data: make([]byte, 1024)},
+		{Kind: Zero, Offset: 0, Length: 4096, Device: 1}}
 	walk := NewWalk([]*Disk{newDisk(t, PageSize), newDisk(t, PageSize)}, ops, 512)
 	walk.To(2)
 	p := walk.Images(8, 0)
@@ -287,7 +290,8 @@ func TestWords(t *testing.T) {
 	for _, l := range p.Lost(0) {
 		words = append(words, l.Words(ops))
 	}
-	if want := []string{"write of 1024 bytes at 512", "zeros for 4096 bytes at 0 of device 2"}; !slices.Equal(words, want) {
+	if want := []string{"write of 1024 bytes at 512", "zeros for 4096 bytes at 0 of device 2"}; !slices.Equal(words,
+		want) {
 		t.Errorf("%q, and should be %q", words, want)
 	}
 	n := p.Without([]Loss{{Op: 0, Lo: 1024, Hi: 1536}})

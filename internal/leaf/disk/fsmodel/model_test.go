@@ -97,7 +97,9 @@ type edit func([]Entry) []Entry
 
 func without(path string) edit {
 	return func(found []Entry) []Entry {
-		return slices.DeleteFunc(found, func(e Entry) bool { return e.Path == path || strings.HasPrefix(e.Path, path+"/") })
+		return slices.DeleteFunc(found, func(e Entry) bool {
+			return e.Path == path || strings.HasPrefix(e.Path, path+"/")
+		})
 	}
 }
 
@@ -125,25 +127,37 @@ func TestRules(t *testing.T) {
 	}{
 		{"nothing is lost", []Call{creat}, nil, ""},
 		{"a new name is lost", []Call{creat}, without("A/new"), ""},
-		{"a new name is lost after fsync of the file", []Call{creat, {Kind: Fsync, Path: "A/new"}}, without("A/new"), "on"},
+		{"a new name is lost after fsync of the file", []Call{creat, {Kind: Fsync, Path: "A/new"}}, without("A/new"),
+			"on"},
 		{"after fsync of the directory", []Call{creat, {Kind: Fsync, Path: "A"}}, without("A/new"), "on"},
-		{"after fsync of both", []Call{creat, {Kind: Fsync, Path: "A/new"}, {Kind: Fsync, Path: "A"}}, without("A/new"), "onp"},
+		{"after fsync of both", []Call{creat, {Kind: Fsync, Path: "A/new"}, {Kind: Fsync, Path: "A"}}, without("A/new"),
+			"onp"},
 		{"after sync", []Call{creat, {Kind: Sync}}, without("A/new"), "onp"},
 		{"an old name is lost", []Call{creat}, without("A/foo"), "onp"},
 		{"a directory is lost", []Call{creat}, without("A"), "onp"},
 		{"a file comes from nowhere", []Call{creat}, with(regular("A/other", 0, "")), "onp"},
 		{"old bytes before a sync", []Call{overwrite}, with(regular("A/foo", 6000, "a")), ""},
-		{"old bytes after fdatasync", []Call{overwrite, {Kind: Fdatasync, Path: "A/foo"}}, with(regular("A/foo", 6000, "a")), "onp"},
-		{"old bytes after fsync of another file", []Call{overwrite, {Kind: Fsync, Path: "B/bar"}}, with(regular("A/foo", 6000, "a")), ""},
+		{"old bytes after fdatasync", []Call{overwrite, {Kind: Fdatasync, Path: "A/foo"}},
+			with(regular("A/foo", 6000, "a")), "onp"},
+		{"old bytes after fsync of another file", []Call{overwrite, {Kind: Fsync, Path: "B/bar"}},
+			with(regular("A/foo", 6000, "a")), ""},
 		{"new bytes", []Call{overwrite}, with(regular("A/foo", 6000, "x")), ""},
 		{"other bytes", []Call{overwrite}, with(regular("A/foo", 6000, "y")), "onp"},
 		{"zeros in the place of old bytes", []Call{overwrite}, with(regular("A/foo", 6000, "\x00")), "onp"},
-		{"zeros where a file grew", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 1100, Data: []byte(strings.Repeat("b", 100))}), ""},
-		{"a size in between, at no end of a block", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 700, Data: []byte(strings.Repeat("b", 100))}), "onp"},
-		{"a size in between, at the end of a block", []Call{longer}, with(Entry{Path: "B/bar", Ino: 100, Size: 512, Data: []byte(strings.Repeat("b", 100))}), ""},
-		{"a rename over a file leaves neither", []Call{rename}, func(f []Entry) []Entry { return without("A/foo")(without("B/bar")(f)) }, "on"},
-		{"a rename leaves both", []Call{{Kind: Rename, Path: "A/foo", To: "A/new"}}, with(regular("A/foo", 6000, "a")), "o"},
-		{"a directory is a file", []Call{creat}, func(f []Entry) []Entry { return with(regular("B", 0, ""))(without("B")(f)) }, "onp"},
+		{"zeros where a file grew", []Call{longer},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 1100, Data: []byte(strings.Repeat("b", 100))}), ""},
+		{"a size in between, at no end of a block", []Call{longer},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 700, Data: []byte(strings.Repeat("b", 100))}), "onp"},
+		{"a size in between, at the end of a block", []Call{longer},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 512, Data: []byte(strings.Repeat("b", 100))}), ""},
+		{"a rename over a file leaves neither", []Call{rename}, func(f []Entry) []Entry {
+			return without("A/foo")(without("B/bar")(f))
+		}, "on"},
+		{"a rename leaves both", []Call{{Kind: Rename, Path: "A/foo", To: "A/new"}}, with(regular("A/foo", 6000, "a")),
+			"o"},
+		{"a directory is a file", []Call{creat}, func(f []Entry) []Entry {
+			return with(regular("B", 0, ""))(without("B")(f))
+		}, "onp"},
 		{"a file cannot be read", []Call{creat}, with(Entry{Path: "A/foo", Odd: "input/output error"}), "onp"},
 	} {
 		h := history(t, c.calls...)

@@ -239,7 +239,8 @@ func (h *History) checkNames(r Rule, ended, begun int, found []Entry) string {
 				break
 			}
 		}
-		missing := byPath[name] == nil && r == Posix && (changes || name != "" && above(name) != "" && byPath[above(name)] == nil)
+		missing := byPath[name] == nil && r == Posix &&
+			(changes || name != "" && above(name) != "" && byPath[above(name)] == nil)
 		if wrong != "" && !missing {
 			return wrong
 		}
