@@ -40,7 +40,7 @@ be judged, 5 something that must happen has not happened for long.`,
 				return err
 			}
 			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON}
-			o.OnFinding = p.finding
+			o.OnFinding, o.OnBegin = p.finding, p.begin
 			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			if !quiet {
 				o.OnShow = p.show
@@ -103,6 +103,28 @@ type watchPrinter struct {
 type shownEvent struct {
 	Event string `json:"event"` // "exposed"
 	watch.Change
+}
+
+// begunEvent says that the nodes are watched.
+type begunEvent struct {
+	Event string   `json:"event"` // "watching"
+	Spec  string   `json:"spec"`
+	Nodes []string `json:"nodes"`
+}
+
+// begin says that the nodes are watched.
+func (p *watchPrinter) begin() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := begunEvent{Event: "watching", Spec: p.spec.Path}
+	for i := range p.spec.Nodes {
+		e.Nodes = append(e.Nodes, p.spec.Nodes[i].Name)
+	}
+	if p.json {
+		newEncoder(p.out).Encode(e)
+	} else if !p.quiet {
+		fmt.Fprintf(p.out, "watching %s\n", plural(len(e.Nodes), "node"))
+	}
 }
 
 // mostLines is how many changes are printed in a second.

@@ -10,7 +10,7 @@
 // packages. What this machine cannot measure is named and left out.
 //
 // Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go,
-// crash.go, images.go, liveness.go, table.go.
+// crash.go, images.go, liveness.go, watch.go, table.go.
 package main
 
 import (
@@ -116,6 +116,7 @@ var parts = []struct {
 	{"expose", (*bench).measureExposing},
 	{"liveness", (*bench).measureLiveness},
 	{"predicates", (*bench).measurePredicates},
+	{"watch", (*bench).measureWatch},
 }
 
 // shortParts are those whose ratios are enough for a comparison.

@@ -40,6 +40,9 @@ type Query struct {
 	Variable string
 	Values   []string
 	Returns  bool
+	// Emulated: the site of the function's begin is to be at an instruction that Linux executes
+	// itself at a probe, where there is one.
+	Emulated bool
 }
 
 // Kind says what happens at a site.
@@ -370,14 +373,19 @@ func (p *program) site(u *unit, e *dwarf.Entry, within []*dwarf.Entry, query int
 			s.values = append(s.values, v)
 		}
 	}
+	located := s.Addr
 	if e.Tag == dwarf.TagSubprogram {
 		s.Addr, err = p.begin(u, &s, ranges[0])
 		if err != nil {
 			return err
 		}
+		located = s.Addr
+		if at, ok := p.emulated(u, &s, ranges[0]); ok && q.Emulated && !q.Returns {
+			s.Addr, located = at, ranges[0][0]
+		}
 	}
 	for i := range s.values {
-		if s.values[i].at, err = p.located(u, s.values[i].param, s.Addr); err != nil {
+		if s.values[i].at, err = p.located(u, s.values[i].param, located); err != nil {
 			return err
 		}
 	}

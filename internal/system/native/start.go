@@ -26,7 +26,10 @@ type Program struct {
 
 // Machine is a node that is started in namespaces of its own.
 type Machine struct {
-	Name     string       `json:"name"`
+	Name string `json:"name"`
+	// Number tells machines of a Lab apart. One that starts again keeps its hardware address by it:
+	// others would send to the old one for a minute.
+	Number   int          `json:"number"`
 	Addrs    []netip.Addr `json:"addrs"`
 	Hosts    string       `json:"hosts"` // path of what it sees as /etc/hosts
 	Programs []Program    `json:"programs"`
@@ -122,7 +125,7 @@ func (l *Lab) Start(p Program, out *os.File, started func(pid int) error) (*exec
 func command(p Program, out *os.File) *exec.Cmd {
 	cmd := exec.Command(p.Args[0], p.Args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = p.Dir, p.Env, out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	if p.User != 0 || p.Group != 0 {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: uint32(p.User), Gid: uint32(p.Group)}
 	}
@@ -151,7 +154,7 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Args = []string{machineName}
 	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = out, out, []*os.File{from}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Cloneflags: syscall.CLONE_NEWNET |
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true, Cloneflags: syscall.CLONE_NEWNET |
 		syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC}
 	err = l.run(func() error {
 		if err := cmd.Start(); err != nil {
@@ -159,7 +162,8 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.
 		}
 		l.links++
 		link, pid := fmt.Sprintf("node%d", l.links), fmt.Sprint(cmd.Process.Pid)
-		err := errors.Join(ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", pid),
+		err := errors.Join(ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "address", m.hardware(),
+			"netns", pid),
 			ip("link", "set", link, "master", bridge, "up"))
 		if err == nil {
 			err = started(cmd.Process.Pid)
@@ -173,6 +177,11 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.
 		return nil
 	})
 	return cmd, err
+}
+
+// hardware is the machine's hardware address: a locally administered one.
+func (m *Machine) hardware() string {
+	return fmt.Sprintf("02:61:72:00:%02x:%02x", m.Number>>8&255, m.Number&255)
 }
 
 // IsMachine reports whether this process is to start the programs of a machine. Then main calls

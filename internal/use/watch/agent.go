@@ -212,6 +212,19 @@ func (a *Agent) run(ctx context.Context) error {
 			return err
 		}
 	}
+	return a.finish()
+}
+
+// finish tells so much of the time after the last event that the event can be judged.
+func (a *Agent) finish() error {
+	for range 2 {
+		if err := a.look(context.Background()); err != nil {
+			return err
+		}
+		a.flush()
+		time.Sleep(a.spec.Watch.Settle + a.spec.Watch.ClockError + positionsEvery)
+		a.placed = 0 // positions are read, whenever they were read last
+	}
 	return nil
 }
 

@@ -184,7 +184,7 @@ func (a *Agent) machine(def *spec.Node, again bool) native.Machine {
 	if again && def.Restart != nil {
 		commands = def.Restart
 	}
-	m := native.Machine{Name: def.Name, Addrs: def.Addrs, Hosts: a.hosts}
+	m := native.Machine{Name: def.Name, Number: int(def.ID) + 1, Addrs: def.Addrs, Hosts: a.hosts}
 	env := []string{"PATH=" + spec.Path, "HOME=" + a.dirOf(def), "LANG=C.UTF-8", "TZ=UTC"}
 	for name, value := range def.Env {
 		env = append(env, name+"="+value)

@@ -36,6 +36,8 @@ type Options struct {
 	Seed uint64
 	// OnWait, when not nil, is called before something that takes seconds, with what that is.
 	OnWait func(text string)
+	// OnBegin, when not nil, is called when all nodes are watched that run.
+	OnBegin func()
 	// OnShow, when not nil, is called with each record that changes what nodes expose or which run,
 	// once all records that are earlier by the clocks have come.
 	OnShow func(live.Record)
@@ -143,6 +145,9 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	if err := w.agent.attach(ctx); err != nil {
 		w.log.Close()
 		return nil, err
+	}
+	if w.options.OnBegin != nil {
+		w.options.OnBegin()
 	}
 	if w.options.Time > 0 {
 		defer time.AfterFunc(w.options.Time, cancel).Stop()

@@ -96,7 +96,11 @@ func (k *Kernel) Probe(path string, queries []debuginfo.Query) (has []int, err e
 		return nil, err
 	}
 	defer f.Close()
-	sites, err := debuginfo.Sites(f, queries)
+	asked := slices.Clone(queries)
+	for i := range asked {
+		asked[i].Emulated = true
+	}
+	sites, err := debuginfo.Sites(f, asked)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

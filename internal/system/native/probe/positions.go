@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
@@ -22,6 +23,7 @@ import (
 type positions struct {
 	marks   *ebpf.Map
 	sockets *link.Iter
+	listed  []byte // for Sockets
 	fields  socketFields
 }
 
@@ -147,6 +149,9 @@ func (k *Kernel) list() asm.Instructions {
 	return append(code, end("out")...)
 }
 
+// listedAtOnce is how much of the list is read at once, in bytes.
+const listedAtOnce = 1 << 16
+
 // Sockets returns the TCP sockets of nodes over which they have sent or read, as they are now.
 func (k *Kernel) Sockets() (all []Socket, err error) {
 	if k.sockets == nil {
@@ -156,7 +161,19 @@ func (k *Kernel) Sockets() (all []Socket, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("BPF: list sockets: %w", err)
 	}
-	text, err := io.ReadAll(f)
+	text := k.listed[:0]
+	for err == nil {
+		if cap(text)-len(text) < listedAtOnce {
+			text = slices.Grow(text, max(listedAtOnce, cap(text)))
+		}
+		var n int
+		n, err = f.Read(text[len(text):cap(text)])
+		text = text[:len(text)+n]
+	}
+	k.listed = text
+	if err == io.EOF {
+		err = nil
+	}
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("BPF: list sockets: %w", err)
 	}

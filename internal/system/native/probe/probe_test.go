@@ -4,6 +4,7 @@ package probe
 
 import (
 	"bufio"
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -22,7 +24,7 @@ import (
 )
 
 // open returns what looks into programs, and skips the test where that is not permitted.
-func open(t *testing.T) *Kernel {
+func open(t testing.TB) *Kernel {
 	t.Helper()
 	if text := Check(); text != "" {
 		t.Skip(text)
@@ -43,10 +45,25 @@ func open(t *testing.T) *Kernel {
 const program = `
 package main
 
-import ("fmt"; "os"; "bufio")
+import ("fmt"; "os"; "bufio"; "strings"; "strconv"; "syscall"; "runtime")
 
 type inner struct { pad [40]int; term uint64; name string }
 type server struct { id int32; next *inner; none *inner }
+
+var sink int
+
+// cpu is the processor time of the thread in ns.
+func cpu() int64 {
+	var u syscall.Rusage
+	syscall.Getrusage(1, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+//go:noinline
+func add(n int) { sink += n }
+
+//go:noinline
+func (s *server) count(n int) { add(n) }
 
 //go:noinline
 func (s *server) lead(why string, n int) { fmt.Fprintln(os.Stderr, s.id, why, n) }
@@ -56,6 +73,14 @@ func main() {
 	r := bufio.NewScanner(os.Stdin)
 	fmt.Println("ready")
 	for n := 0; r.Scan(); n++ {
+		if n, ok := strings.CutPrefix(r.Text(), "loop "); ok {
+			many, _ := strconv.Atoi(n)
+			runtime.LockOSThread()
+			began := cpu()
+			for i := range many { s.count(i) }
+			fmt.Println(cpu() - began)
+			continue
+		}
 		s.next.term++
 		s.lead(r.Text(), n)
 		fmt.Println("called")
@@ -81,7 +106,7 @@ func TestMain(m *testing.M) {
 var programs string
 
 // build compiles the program, once.
-func build(t *testing.T) string {
+func build(t testing.TB) string {
 	t.Helper()
 	if built != "" {
 		return built
@@ -107,7 +132,7 @@ type talker struct {
 	out *bufio.Scanner
 }
 
-func start(t *testing.T, path string) *talker {
+func start(t testing.TB, path string) *talker {
 	t.Helper()
 	cmd := exec.Command(path)
 	in, err := cmd.StdinPipe()
@@ -214,21 +239,7 @@ func TestSockets(t *testing.T) {
 	if err := k.Follow(5, os.Getpid()); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	a, err := net.Dial("tcp", l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	b, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer b.Close()
+	a, b := connection(t)
 	// Before anybody looks.
 	exchange(t, a, b, 1000, 1000)
 	if err := k.FollowSockets(); err != nil {
@@ -259,7 +270,7 @@ func TestSockets(t *testing.T) {
 	}
 }
 
-func exchange(t *testing.T, from, to net.Conn, write, read int) {
+func exchange(t testing.TB, from, to net.Conn, write, read int) {
 	t.Helper()
 	if _, err := from.Write(make([]byte, write)); err != nil {
 		t.Fatal(err)
@@ -368,4 +379,127 @@ func TestKilledLeavesNothing(t *testing.T) {
 	}
 	_ = cmd.Wait() // it was killed
 	settled(t, before)
+}
+
+// BenchmarkCall is what a call of a function takes of processor time with a probe at it: of a
+// node, and of a process that is none. Without a probe it is about 1 ns.
+func BenchmarkCall(b *testing.B) {
+	for _, followed := range []bool{true, false} {
+		b.Run(map[bool]string{true: "node", false: "other"}[followed], func(b *testing.B) {
+			k := open(b)
+			path := build(b)
+			own := start(b, path)
+			if followed {
+				if err := k.Follow(0, own.Process.Pid); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if _, err := k.Probe(path, []debuginfo.Query{{Function: "main.(*server).count",
+				Values: []string{"s.id", "s.next.term", "n"}}}); err != nil {
+				b.Fatal(err)
+			}
+			stop := make(chan struct{})
+			done := make(chan struct{})
+			go func() { // somebody reads
+				defer close(done)
+				for {
+					select {
+					case <-stop:
+						return
+					case <-time.After(time.Millisecond):
+						if _, err := k.Calls(func(Call) {}); err != nil {
+							b.Error(err)
+						}
+					}
+				}
+			}()
+			own.call(fmt.Sprintf("loop %d", b.N))
+			close(stop)
+			<-done
+			ns, err := strconv.Atoi(own.out.Text())
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportMetric(float64(ns)/float64(b.N), "ns/call")
+		})
+	}
+}
+
+// BenchmarkMessage is what it takes to send a byte over a connection and to read it, with and
+// without marks of sockets.
+func BenchmarkMessage(b *testing.B) {
+	for _, marked := range []bool{false, true} {
+		b.Run(map[bool]string{true: "marked", false: "alone"}[marked], func(b *testing.B) {
+			if marked {
+				k := open(b)
+				if err := errors.Join(k.Follow(0, os.Getpid()), k.FollowSockets()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			from, to := connection(b)
+			for b.Loop() {
+				exchange(b, from, to, 1, 1)
+			}
+		})
+	}
+}
+
+// BenchmarkSockets is what it takes to read the positions of 100 connections.
+func BenchmarkSockets(b *testing.B) {
+	k := open(b)
+	if err := errors.Join(k.Follow(0, os.Getpid()), k.FollowSockets()); err != nil {
+		b.Fatal(err)
+	}
+	for range 100 {
+		from, to := connection(b)
+		exchange(b, from, to, 1, 1)
+	}
+	for b.Loop() {
+		if all, err := k.Sockets(); err != nil || len(all) < 200 {
+			b.Fatal(len(all), err)
+		}
+	}
+}
+
+// connection returns both ends of one.
+func connection(t testing.TB) (a, b net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if a, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if b, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		a.Close()
+		b.Close()
+	})
+	return a, b
+}
+
+// TestProbesAreCheap: a probe is at an instruction that the kernel executes itself.
+func TestProbesAreCheap(t *testing.T) {
+	f, err := elf.Open(build(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	sites, err := debuginfo.Sites(f, []debuginfo.Query{{Function: "main.(*server).lead", Emulated: true,
+		Values: []string{"s.id", "why", "n"}}})
+	if err != nil || len(sites) != 1 {
+		t.Fatal(sites, err)
+	}
+	offset, ok := fileOffset(f, sites[0].Addr)
+	if !ok {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(build(t))
+	if err != nil || text[offset] != 0x55 {
+		t.Errorf("the probe is at the instruction % x, %v: want a push", text[offset:offset+4], err)
+	}
 }

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/tools/child"
+)
+
+// watchSpec watches one server of etcd that runs already: its lines and ends, and the positions of
+// its connections. With calls, each write is exposed by a function, too.
+const watchSpec = `
+nodes: [{name: server}]
+expose:
+  failed: {line: 'panic'}
+%s
+properties: {nothing fails: {never: %s}}
+watch: {nodes: {server: {pid: %d, before: nothing, log: %s}}}
+`
+
+// watchedRound is how long a server is under load in one measurement.
+const watchedRound = 4 * time.Second
+
+// measureWatch measures what a watch costs a server of etcd that is under load: of its processor
+// time for each write, and of the writes in a second. Rounds without a watch, with one, and with
+// one that sees a call for each write take turns. What the watch itself takes is a share of one
+// processor.
+func (b *bench) measureWatch() error {
+	if os.Getuid() != 0 {
+		b.missing = append(b.missing, "watch_overhead: probes need root")
+		return nil
+	}
+	if !b.fetch("examples/etcd/etcd-3.5.yaml") {
+		return nil
+	}
+	s, err := b.serveEtcd()
+	if err != nil {
+		return err
+	}
+	defer s.stop()
+	var positions, calls, slower, slowerCalls, own, ownCalls []float64
+	for range max(b.repeat, 3) {
+		var rounds [3]watchedLoad
+		for i, way := range []string{"", "lines", "calls"} {
+			if rounds[i], err = b.loadWatched(s, way); err != nil {
+				return err
+			}
+		}
+		positions = append(positions, rounds[1].perWrite/rounds[0].perWrite-1)
+		calls = append(calls, rounds[2].perWrite/rounds[0].perWrite-1)
+		slower = append(slower, 1-rounds[1].writes/rounds[0].writes)
+		slowerCalls = append(slowerCalls, 1-rounds[2].writes/rounds[0].writes)
+		own, ownCalls = append(own, rounds[1].watch), append(ownCalls, rounds[2].watch)
+	}
+	b.keep("watch_overhead.lines", "", positions)
+	b.keep("watch_overhead.calls", "", calls)
+	b.keep("watch_slower.lines", "", slower)
+	b.keep("watch_slower.calls", "", slowerCalls)
+	b.keep("watch_processor.lines", "", own)
+	b.keep("watch_processor.calls", "", ownCalls)
+	return nil
+}
+
+// served is a server that runs.
+type served struct {
+	cmd       *exec.Cmd
+	dir, addr string
+}
+
+// serveEtcd starts a server on a port of the loopback interface.
+func (b *bench) serveEtcd() (*served, error) {
+	dir, err := os.MkdirTemp("", "bench-watch-")
+	if err != nil {
+		return nil, err
+	}
+	s := &served{dir: dir, addr: "http://127.0.0.1:23791"}
+	s.cmd = child.Command(b.ctx, "examples/etcd/bin/etcd", "--data-dir", filepath.Join(dir, "data"),
+		"--unsafe-no-fsync",
+		"--listen-client-urls", s.addr, "--advertise-client-urls", s.addr,
+		"--listen-peer-urls", "http://127.0.0.1:23801", "--initial-advertise-peer-urls", "http://127.0.0.1:23801",
+		"--initial-cluster", "default=http://127.0.0.1:23801")
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	s.cmd.Stdout, s.cmd.Stderr = log, log
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for range 100 {
+		if s.put() == nil {
+			return s, nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.stop()
+	return nil, errors.New("etcd did not begin to serve within 10 s")
+}
+
+func (s *served) stop() {
+	_ = s.cmd.Process.Kill() // it may have ended
+	_ = s.cmd.Wait()
+	os.RemoveAll(s.dir)
+}
+
+// put writes a key.
+func (s *served) put() error {
+	r, err := http.Post(s.addr+"/v3/kv/put", "application/json", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, r.Body)
+	if err := errors.Join(err, r.Body.Close()); err != nil {
+		return err
+	}
+	if r.StatusCode != http.StatusOK {
+		return fmt.Errorf("put: %s", r.Status)
+	}
+	return nil
+}
+
+// watchedLoad is what a round came to.
+type watchedLoad struct {
+	writes   float64 // in a second
+	perWrite float64 // seconds of the server's processor time
+	watch    float64 // processor time of the watch in a second
+}
+
+// loadWatched puts the server under load, watched in some way; "": not at all.
+func (b *bench) loadWatched(s *served, way string) (l watchedLoad, err error) {
+	var watch *exec.Cmd
+	var out bytes.Buffer
+	if way != "" {
+		if watch, err = b.beginWatch(s, way, &out); err != nil {
+			return l, err
+		}
+	}
+	before, err := processorTime(s.cmd.Process.Pid)
+	if err != nil {
+		return l, err
+	}
+	own := time.Duration(0)
+	if watch != nil {
+		if own, err = processorTime(watch.Process.Pid); err != nil {
+			return l, err
+		}
+	}
+	n, err := s.load(watchedRound)
+	if err != nil {
+		return l, err
+	}
+	after, err := processorTime(s.cmd.Process.Pid)
+	if err != nil {
+		return l, err
+	}
+	l.writes, l.perWrite = float64(n)/watchedRound.Seconds(), (after-before).Seconds()/float64(n)
+	if watch == nil {
+		return l, nil
+	}
+	ownAfter, err := processorTime(watch.Process.Pid)
+	l.watch = (ownAfter - own).Seconds() / watchedRound.Seconds()
+	return l, errors.Join(err, endWatch(watch, way, &out, n))
+}
+
+// beginWatch begins to watch the server, and returns when the watch is there.
+func (b *bench) beginWatch(s *served, way string, out *bytes.Buffer) (*exec.Cmd, error) {
+	expose, never := "", "len(failed) > 0"
+	if way == "calls" {
+		expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
+		never = "len(failed) > 0 and len(put) > 0"
+	}
+	path := filepath.Join(s.dir, way+".yaml")
+	text := fmt.Sprintf(watchSpec, expose, never, s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return nil, err
+	}
+	watch := b.command(b.ariadne.Binary, "watch", path, "--json", "--quiet")
+	begun := &firstLine{to: out, came: make(chan struct{})}
+	watch.Stdout, watch.Stderr = begun, os.Stderr
+	if err := watch.Start(); err != nil {
+		return nil, err
+	}
+	select {
+	case <-begun.came:
+		return watch, nil
+	case <-time.After(time.Minute):
+		return nil, errors.Join(errors.New("the watch did not begin within a minute"), watch.Process.Kill())
+	}
+}
+
+// firstLine says when the first bytes come.
+type firstLine struct {
+	to   io.Writer
+	once sync.Once
+	came chan struct{}
+}
+
+func (f *firstLine) Write(p []byte) (int, error) {
+	f.once.Do(func() { close(f.came) })
+	return f.to.Write(p)
+}
+
+// endWatch ends a watch, and sees that it has seen the writes.
+func endWatch(watch *exec.Cmd, way string, out *bytes.Buffer, writes int) error {
+	if err := watch.Process.Signal(os.Interrupt); err != nil {
+		return err
+	}
+	_ = watch.Wait() // its outcome is in its report
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	var r struct {
+		Event      string
+		Outcome    string
+		Doubts     []string
+		Properties []struct{ Events int }
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Event != "report" {
+		return fmt.Errorf("the watch has no report: %v", err)
+	}
+	if len(r.Doubts) > 0 || way == "calls" && r.Properties[0].Events < writes {
+		return fmt.Errorf("the watch has seen %d events of %d writes: %q", r.Properties[0].Events, writes, r.Doubts)
+	}
+	return nil
+}
+
+// load writes for some time, by clients that each wait for an answer.
+func (s *served) load(d time.Duration) (writes int, err error) {
+	until := time.Now().Add(d)
+	var wg sync.WaitGroup
+	var counts [16]int
+	var wrong [16]error
+	for i := range counts {
+		wg.Go(func() {
+			for time.Now().Before(until) && wrong[i] == nil {
+				wrong[i] = s.put()
+				counts[i]++
+			}
+		})
+	}
+	wg.Wait()
+	for _, n := range counts {
+		writes += n
+	}
+	return writes, errors.Join(wrong[:]...)
+}
+
+// processorTime is how much the threads of a process have taken so far.
+func processorTime(pid int) (all time.Duration, err error) {
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		return 0, err
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			continue // the thread has ended
+		}
+		first, _, _ := strings.Cut(string(text), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		all += time.Duration(ns)
+	}
+	return all, nil
+}
