@@ -69,9 +69,13 @@ func init() {
 		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "",
 			(*Debugger).choose},
 		{"run r", "[COUNT]", "go on to the end, or by COUNT steps; each step is the event that comes first in time", "", (*Debugger).run},
+		{"wander", "COUNT [SEED]", "go on by COUNT steps, each drawn from the events that can happen next", "", (*Debugger).wander},
 		{"keep k", "NAME", "give this place a name, as a branch", "", (*Debugger).keepBranch},
 		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},
 		{"branches", "", "list the branches", "", (*Debugger).branches},
+		{"note", "TEXT", "write a note at this step; it lasts in a file beside the trace", "", (*Debugger).note},
+		{"unnote", "", "remove the notes of this step", "", (*Debugger).unnote},
+		{"notes", "", "show all notes", "", (*Debugger).showNotes},
 		{"load", "NAME FILE", "make another trace of this system a branch, and go there", "", (*Debugger).load},
 		{"beside", "NAME [COUNT]", "show the steps here beside those of a branch, from the first difference on", "",
 			(*Debugger).beside},
@@ -247,7 +251,11 @@ func (d *Debugger) Row(e *causal.Event) string {
 	if e.Step == d.Step() {
 		mark = ">"
 	}
-	return fmt.Sprintf("%s%5d %12v  %s", mark, e.Step, e.At, Line(e))
+	text := fmt.Sprintf("%s%5d %12v  %s", mark, e.Step, e.At, Line(e))
+	if note := d.Note(e.Step); note != "" {
+		text += "\n" + strings.Repeat(" ", 21) + "note: " + note
+	}
+	return text
 }
 
 func isNumber(text string) bool {

@@ -40,7 +40,9 @@ type Debugger struct {
 	kept   map[string]session.Position
 	order  []string // names of kept, as they were kept
 	words  causal.Words
-	branch string // the name of the line where the debugger stands, or "" of none that is kept
+	trace  string           // its file, or ""
+	notes  map[int][]string // by step
+	branch string           // the name of the line where the debugger stands, or "" of none that is kept
 }
 
 // Options are how an execution is debugged.
@@ -66,6 +68,10 @@ func OpenTrace(ctx context.Context, s *spec.Spec, path string, o Options) (*Debu
 	d, err := newDebugger(e, &o)
 	if err != nil {
 		return nil, err
+	}
+	d.trace = path
+	if err := d.readNotes(); err != nil {
+		return nil, errors.Join(err, e.Close())
 	}
 	if err := e.Go(len(e.Line())); err != nil {
 		if changes := e.System().HostChanges(path); errors.As(err, new(*session.Mismatch)) && len(changes) > 0 {
@@ -93,7 +99,8 @@ func newDebugger(e *session.Session, o *Options) (*Debugger, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	return &Debugger{session: e, words: words, names: e.System().Names(), kept: map[string]session.Position{}}, nil
+	return &Debugger{session: e, words: words, names: e.System().Names(), kept: map[string]session.Position{},
+		notes: map[int][]string{}}, nil
 }
 
 // Close ends the execution.

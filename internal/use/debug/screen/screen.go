@@ -37,6 +37,7 @@ type found struct {
 	answer    string // to the last command, or what the step is
 	title     string // of the answer
 	violation int    // the step that shows it, or 0
+	notes     map[int]string
 	quit      bool
 }
 
@@ -168,7 +169,12 @@ func (s *Screen) work(ended <-chan struct{}) {
 // step is.
 func (s *Screen) look(title, answer string, err error) found {
 	f := found{step: s.d.Step(), events: s.d.Events(), position: s.d.Position(), title: title, answer: answer,
-		violation: s.d.ViolationStep(), quit: errors.Is(err, debug.ErrQuit)}
+		violation: s.d.ViolationStep(), notes: map[int]string{}, quit: errors.Is(err, debug.ErrQuit)}
+	for step := range len(f.events) + 1 {
+		if note := s.d.Note(step); note != "" {
+			f.notes[step] = note
+		}
+	}
 	switch {
 	case err != nil:
 		f.answer = err.Error()
@@ -248,7 +254,11 @@ func (r *rows) GetCell(row, _ int) *tview.TableCell {
 		return tview.NewTableCell("      before all steps").SetExpansion(1)
 	}
 	e := &events[row-1]
-	cell := tview.NewTableCell(tview.Escape(fmt.Sprintf("%5d %12v  %s", e.Step, e.At, debug.Line(e)))).SetExpansion(1)
+	text := fmt.Sprintf("%5d %12v  %s", e.Step, e.At, debug.Line(e))
+	if note := r.screen.now.notes[row]; note != "" {
+		text = fmt.Sprintf("%5d %12v  [%s]  %s", e.Step, e.At, note, debug.Line(e))
+	}
+	cell := tview.NewTableCell(tview.Escape(text)).SetExpansion(1)
 	chosen := func(o causal.Outcome) bool { return o.Kind == causal.Chosen }
 	switch {
 	case row == r.screen.now.violation:
