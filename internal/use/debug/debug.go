@@ -42,7 +42,8 @@ type Debugger struct {
 	words  causal.Words
 	trace  string           // its file, or ""
 	notes  map[int][]string // by step
-	branch string           // the name of the line where the debugger stands, or "" of none that is kept
+	// the name of the line where the debugger stands, or "" of none that is kept
+	branch string
 }
 
 // Options are how an execution is debugged.
