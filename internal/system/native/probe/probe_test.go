@@ -92,18 +92,12 @@ func main() {
 var built string
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "probe")
-	if err != nil {
-		panic(err)
-	}
-	programs = dir
 	status := m.Run()
-	os.RemoveAll(dir)
+	if built != "" {
+		os.RemoveAll(filepath.Dir(built))
+	}
 	os.Exit(status)
 }
-
-// programs is a directory for the program.
-var programs string
 
 // build compiles the program, once.
 func build(t testing.TB) string {
@@ -111,7 +105,10 @@ func build(t testing.TB) string {
 	if built != "" {
 		return built
 	}
-	dir := programs
+	dir, err := os.MkdirTemp("", "probe")
+	if err != nil {
+		t.Fatal(err)
+	}
 	src, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
 	if err := os.WriteFile(src, []byte(program), 0o644); err != nil {
 		t.Fatal(err)
