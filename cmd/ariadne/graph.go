@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) graphCommand() *cobra.Command {
-	var path, out string
+	var path, out, beside string
 	o := explain.Options{System: a.system()}
 	cmd := &cobra.Command{
 		Use:   "graph TRACE",
@@ -34,6 +34,9 @@ log with vector clocks, which ShiViz reads without settings.`,
 			if !ok {
 				return usageError{fmt.Errorf("-o %s: the name must end in .html, .svg or .shiviz, by what is to be written", out)}
 			}
+			if beside != "" && filepath.Ext(out) != ".html" {
+				return usageError{fmt.Errorf("-o %s: two traces beside each other are a page, whose name ends in .html", out)}
+			}
 			s, err := a.tracedSpec(args[0], path)
 			if err != nil {
 				return err
@@ -41,7 +44,14 @@ log with vector clocks, which ShiViz reads without settings.`,
 			if err := enoughTasks(); err != nil {
 				return err
 			}
-			p, err := explain.Draw(cmd.Context(), s, args[0], o)
+			var p *graph.Picture
+			if beside == "" {
+				p, err = explain.Draw(cmd.Context(), s, args[0], o)
+			} else {
+				var other *graph.Picture
+				p, other, err = explain.DrawBeside(cmd.Context(), s, args[0], beside, o)
+				write = func(p *graph.Picture, w io.Writer) error { return p.WriteBeside(w, other) }
+			}
 			if err != nil {
 				return err
 			}
@@ -54,6 +64,7 @@ log with vector clocks, which ShiViz reads without settings.`,
 	}
 	f := cmd.Flags()
 	f.StringVarP(&out, "out", "o", "graph.html", "write to this `file`: .html, .svg or .shiviz")
+	f.StringVar(&beside, "beside", "", "draw this other `trace` of the system beside, and mark where both part")
 	f.StringVar(&o.Decoder, "decode", "", "ask the function decode(message) of this `script` in Starlark what messages carry")
 	f.StringVar(&path, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.BoolVar(&o.Force, "force", false, "draw even if spec or programs have changed")

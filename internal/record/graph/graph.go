@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/payload"
@@ -25,12 +26,14 @@ import (
 
 // Picture is what a page shows.
 type Picture struct {
-	Name      string    `json:"name"`               // of the system
-	Sentence  string    `json:"sentence,omitempty"` // the violation
-	Violation int       `json:"violation,omitempty"`
-	Nodes     []string  `json:"nodes"`
-	Steps     []Step    `json:"steps"`
-	Messages  []Message `json:"messages"`
+	Name      string `json:"name"`               // of the system
+	Sentence  string `json:"sentence,omitempty"` // the violation
+	Violation int    `json:"violation,omitempty"`
+	// Parts is the first step that another execution, which stands beside this one, does not have.
+	Parts    int       `json:"parts,omitempty"`
+	Nodes    []string  `json:"nodes"`
+	Steps    []Step    `json:"steps"`
+	Messages []Message `json:"messages"`
 }
 
 // Step is a step of the execution.
@@ -121,6 +124,41 @@ func (p *Picture) Write(w io.Writer) error {
 	_, err = fmt.Fprintf(w, page, digest(script), digest(style), html.EscapeString(p.Name), style, data, script)
 	return err
 }
+
+// WriteBeside writes a page with two pictures side by side. Each is a page within it.
+func (p *Picture) WriteBeside(w io.Writer, other *Picture) error {
+	args := []any{digest(script), digest(style), digest(besideStyle), html.EscapeString(p.Name), besideStyle}
+	for _, one := range []*Picture{p, other} {
+		var b strings.Builder
+		if err := one.Write(&b); err != nil {
+			return err
+		}
+		args = append(args, html.EscapeString(b.String()))
+	}
+	_, err := fmt.Fprintf(w, besidePage, args...)
+	return err
+}
+
+// besideStyle is that of a page with two pictures.
+const besideStyle = "html, body { height: 100%; margin: 0 } body { display: flex } iframe { flex: 1; border: 0; border-right: 2px solid #888 }"
+
+// A page within a page keeps to the policy of the outer one, too.
+const besidePage = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src %s; style-src %s %s; frame-src 'self'; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>%s</title>
+<style>%s</style>
+</head>
+<body>
+<iframe sandbox="allow-scripts" title="this execution" srcdoc="%s"></iframe>
+<iframe sandbox="allow-scripts" title="the other execution" srcdoc="%s"></iframe>
+</body>
+</html>
+`
 
 // digest is a text's digest as a Content-Security-Policy has it.
 func digest(text string) string {

@@ -109,6 +109,11 @@
     const first = lowest(from - 40);
     for (let i = first; i < order.length && ys[order[i].step] < to + 40; i++) {
       const s = order[i], y = ys[s.step] - from, c = column(s);
+      if (s.step === data.parts) {
+        pen.globalAlpha = 1; pen.strokeStyle = pen.fillStyle = colours.late;
+        pen.setLineDash([8, 4]); line(0, y - 10, w, y - 10); pen.setLineDash([]);
+        pen.textAlign = "end"; pen.fillText("from here on the executions differ", w - 8, y - 18); pen.textAlign = "start";
+      }
       pen.globalAlpha = dim(s.step) ? 0.2 : 1;
       pen.fillStyle = colourOf(s);
       const r = s.step === state.selected ? 6 : marked(s) ? 5 : 3.5;
@@ -327,5 +332,6 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { theme(); draw(); });
   window.addEventListener("resize", draw);
   theme(); layout();
-  if (data.violation) select(data.violation, true);
+  if (data.parts) { scroll.scrollTop = ys[data.parts] - scroll.clientHeight / 2; draw(); }
+  else if (data.violation) select(data.violation, true);
 })();

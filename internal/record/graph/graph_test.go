@@ -143,3 +143,46 @@ func TestNoRequest(t *testing.T) {
 		}
 	}
 }
+
+// TestBeside: a page with two pictures has each of them whole, as the text of an attribute, and
+// nothing of what programs send outside of it.
+func TestBeside(t *testing.T) {
+	var pictures []*graph.Picture
+	for _, texts := range [][]string{hostile, {"hello"}} {
+		steps, names := execution(texts)
+		p := graph.New(causal.New(steps, names, nil), &causal.Words{Names: names}, []string{"n1", "n2"}, nil)
+		p.Name, p.Parts = texts[0], 2
+		pictures = append(pictures, p)
+	}
+	var page bytes.Buffer
+	if err := pictures[0].WriteBeside(&page, pictures[1]); err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(&page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var within []string
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && n.Data == "script" {
+			t.Errorf("the outer page has a script: %q", n.FirstChild.Data)
+		}
+		for _, a := range n.Attr {
+			if a.Key == "srcdoc" {
+				within = append(within, a.Val)
+			}
+		}
+	}
+	if len(within) != len(pictures) {
+		t.Fatalf("%d pages within the page", len(within))
+	}
+	for i, p := range pictures {
+		var alone bytes.Buffer
+		if err := p.Write(&alone); err != nil {
+			t.Fatal(err)
+		}
+		if within[i] != alone.String() {
+			t.Errorf("picture %d is another one beside a picture than alone", i+1)
+		}
+	}
+}

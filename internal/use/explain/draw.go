@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/replay"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/record/graph"
@@ -14,12 +15,42 @@ import (
 // Draw executes the trace at path and draws it. s may be nil: the spec is then read from where the
 // trace says. No execution is tried besides, so o.Time has no effect.
 func Draw(ctx context.Context, s *spec.Spec, path string, o Options) (*graph.Picture, error) {
+	p, _, err := drawn(ctx, s, path, &o)
+	return p, err
+}
+
+// DrawBeside draws two traces, as Draw does, each with the first step that the other one has not.
+func DrawBeside(ctx context.Context, s *spec.Spec, path, other string, o Options) (a, b *graph.Picture, err error) {
+	a, here, err := drawn(ctx, s, path, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, there, err := drawn(ctx, s, other, &o)
+	if err != nil {
+		return nil, nil, err
+	}
+	common := 0
+	for common < min(len(here), len(there)) && here[common].Name == there[common].Name &&
+		here[common].Output.Digest == there[common].Output.Digest {
+		common++
+	}
+	if common < len(here) {
+		a.Parts = common + 1
+	}
+	if common < len(there) {
+		b.Parts = common + 1
+	}
+	return a, b, nil
+}
+
+// drawn executes a trace, and draws it.
+func drawn(ctx context.Context, s *spec.Spec, path string, o *Options) (*graph.Picture, []ariadne.Step, error) {
 	e, err := session.OpenTrace(ctx, s, path, session.Options{System: o.System, Force: o.Force})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	p, err := draw(e, o.Decoder)
-	return p, errors.Join(unlike(e.System(), path, err), e.Close())
+	return p, e.Taken(), errors.Join(unlike(e.System(), path, err), e.Close())
 }
 
 func draw(e *session.Session, decoder string) (*graph.Picture, error) {
