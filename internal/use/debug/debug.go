@@ -42,6 +42,8 @@ type Debugger struct {
 	words  causal.Words
 	trace  string           // its file, or ""
 	notes  map[int][]string // by step
+	// variables are those that were looked for
+	variables map[named]*variable
 	// the name of the line where the debugger stands, or "" of none that is kept
 	branch string
 }
@@ -101,7 +103,7 @@ func newDebugger(e *session.Session, o *Options) (*Debugger, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return &Debugger{session: e, words: words, names: e.System().Names(), kept: map[string]session.Position{},
-		notes: map[int][]string{}}, nil
+		notes: map[int][]string{}, variables: map[named]*variable{}}, nil
 }
 
 // Close ends the execution.
