@@ -73,6 +73,7 @@ func init() {
 		{"choose", "NUMBER | ACTION", "let something else happen here; this makes another branch", "",
 			(*Debugger).choose},
 		{"run r", "[COUNT]", "go on to the end, or by COUNT steps; each step is the event that comes first in time", "", (*Debugger).run},
+		{"live", "[COUNT]", "go on, as run does, until nothing waits that must happen (eventually, leads_to)", "", (*Debugger).live},
 		{"wander", "COUNT [SEED]", "go on by COUNT steps, each drawn from the events that can happen next", "", (*Debugger).wander},
 		{"keep k", "NAME", "give this place a name, as a branch", "", (*Debugger).keepBranch},
 		{"branch", "NAME", "go to a branch; a trace is the branch " + traceName, "", (*Debugger).toBranch},
@@ -175,6 +176,9 @@ func (d *Debugger) Position() string {
 	} else {
 		e := &d.Events()[n-1]
 		text += fmt.Sprintf(", %v: %s", e.At, Line(e))
+	}
+	if pending := d.session.Now().Pending; len(pending) > 0 {
+		text += "\nthese must still happen: " + strings.Join(pending, ", ")
 	}
 	if end, v := d.session.End(); v != nil {
 		text += "\nthe execution ends here with a violation: " + v.Message
@@ -420,6 +424,28 @@ func (d *Debugger) run(args string) (string, error) {
 		return "", err
 	}
 	return d.where("")
+}
+
+// live goes on until no goal is pending, by at most so many steps.
+func (d *Debugger) live(args string) (string, error) {
+	most := 1 << 30
+	if args != "" {
+		var err error
+		if most, err = strconv.Atoi(args); err != nil || most < 1 {
+			return "", fmt.Errorf("%q is no number of steps", args)
+		}
+	}
+	stood := d.Step()
+	for n := 0; n < most && len(d.session.Now().Pending) > 0 && len(d.session.Enabled()) > 0; n++ {
+		if err := d.natural(1); err != nil {
+			return "", err
+		}
+	}
+	if pending := d.session.Now().Pending; len(pending) > 0 {
+		return fmt.Sprintf("after %d steps these still wait: %s\n%s\n", d.Step()-stood, strings.Join(pending, ", "),
+			d.Position()), nil
+	}
+	return fmt.Sprintf("after %d steps nothing waits that must happen\n%s\n", d.Step()-stood, d.Position()), nil
 }
 
 func (d *Debugger) keepBranch(args string) (string, error) {

@@ -17,6 +17,8 @@ type State struct {
 	// End says why the execution has ended, and Violation is what this shows; or they are empty.
 	End       string
 	Violation *ariadne.Violation
+	// Pending are the names of the goals (eventually, leads_to) for which something waits.
+	Pending []string
 	// Busy says what is under way, as in "step timer n1", or it is "".
 	Busy string
 
@@ -80,8 +82,9 @@ func (s *State) MarshalJSON() ([]byte, error) {
 		Nodes     []Node             `json:"nodes"`
 		End       string             `json:"end,omitempty"`
 		Violation *ariadne.Violation `json:"violation,omitempty"`
+		Pending   []string           `json:"pending,omitempty"`
 		Busy      string             `json:"busy,omitempty"`
-	}{s.Steps(), s.Line, s.Report(0), s.Enabled, []message{}, nil, s.End, s.Violation, s.Busy}
+	}{s.Steps(), s.Line, s.Report(0), s.Enabled, []message{}, nil, s.End, s.Violation, s.Pending, s.Busy}
 	if s.Enabled == nil { // lists are there, also when they are empty
 		j.Enabled = []Choice{}
 	}
@@ -140,6 +143,13 @@ func (s *Session) state(busy string) *State {
 	for i := range f.State.Flight {
 		if m := &f.State.Flight[i]; m.Flow.Proto != ariadne.Expiry {
 			now.InFlight = append(now.InFlight, Message{m.Message, m.Arrival, m.Delayed})
+		}
+	}
+	if judged := s.path.Space().Properties; judged != nil {
+		for i, g := range judged.Goals() {
+			if f.Waits&(1<<i) != 0 {
+				now.Pending = append(now.Pending, g.Name)
+			}
 		}
 	}
 	if now.End, now.Violation = s.end(); now.End != "" {
