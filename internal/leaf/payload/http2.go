@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
-	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // preface is what a client of HTTP/2 sends first.
@@ -19,11 +17,13 @@ var preface = []byte(http2.ClientPreface)
 // the response is one of gRPC, too.
 type connection struct {
 	client, server direction
-	grpc           map[uint32]bool // streams
+	grpc           map[uint32]bool   // streams
+	paths          map[uint32]string // of their requests
+	schema         func() *Schema
 }
 
-func newConnection() *connection {
-	c := &connection{grpc: map[uint32]bool{}}
+func newConnection(schema func() *Schema) *connection {
+	c := &connection{grpc: map[uint32]bool{}, paths: map[uint32]string{}, schema: schema}
 	c.client, c.server = newDirection(c), newDirection(c)
 	return c
 }
@@ -110,6 +110,9 @@ func (d *direction) say(f http2.Frame) string {
 	case *http2.MetaHeadersFrame:
 		if strings.HasPrefix(header(f, "content-type"), "application/grpc") {
 			d.of.grpc[stream] = true
+			if path := header(f, ":path"); path != "" {
+				d.of.paths[stream] = path
+			}
 		}
 		var words []string
 		for _, name := range []string{":method", ":path", ":status", "grpc-status", "grpc-message"} {
@@ -145,6 +148,8 @@ func header(f *http2.MetaHeadersFrame, name string) string {
 func (d *direction) messages(stream uint32, b []byte) string {
 	const head = 5 // whether it is compressed, and its length
 	b = append(d.grpc[stream], b...)
+	schema := d.of.schema()
+	of := schema.typeOf(d.of.paths[stream], d == &d.of.client)
 	var words []string
 	for len(b) >= head {
 		size := int(binary.BigEndian.Uint32(b[1:head]))
@@ -156,8 +161,8 @@ func (d *direction) messages(stream uint32, b []byte) string {
 		case b[0] != 0:
 			words = append(words, fmt.Sprintf("compressed, %d B", size))
 		default:
-			if text, ok := protobuf(message, 0); ok {
-				words = append(words, "{"+text+"}")
+			if text, ok := schema.message(of, message, 0); ok {
+				words = append(words, of[strings.LastIndex(of, ".")+1:]+"{"+text+"}")
 			} else {
 				words = append(words, Hex(message))
 			}
@@ -174,57 +179,3 @@ func (d *direction) messages(stream uint32, b []byte) string {
 
 // deepest is how deep messages are in others, as far as they are read.
 const deepest = 8
-
-// protobuf shows a message by the numbers of its fields. What is text is shown as text; other bytes
-// that can be read as a message are shown as one.
-func protobuf(b []byte, depth int) (text string, ok bool) {
-	var fields []string
-	for len(b) > 0 {
-		number, kind, n := protowire.ConsumeTag(b)
-		if n < 0 || len(fields) > 200 {
-			return "", false
-		}
-		b = b[n:]
-		value := ""
-		switch kind {
-		case protowire.VarintType:
-			var v uint64
-			v, n = protowire.ConsumeVarint(b)
-			value = strconv.FormatUint(v, 10)
-		case protowire.Fixed32Type:
-			var v uint32
-			v, n = protowire.ConsumeFixed32(b)
-			value = fmt.Sprintf("0x%x", v)
-		case protowire.Fixed64Type:
-			var v uint64
-			v, n = protowire.ConsumeFixed64(b)
-			value = fmt.Sprintf("0x%x", v)
-		case protowire.BytesType:
-			var v []byte
-			v, n = protowire.ConsumeBytes(b)
-			if n >= 0 {
-				value = protobufBytes(v, depth)
-			}
-		default: // groups, which nobody uses any more
-			return "", false
-		}
-		if n < 0 {
-			return "", false
-		}
-		b = b[n:]
-		fields = append(fields, fmt.Sprintf("%d: %s", number, value))
-	}
-	return strings.Join(fields, ", "), true
-}
-
-func protobufBytes(v []byte, depth int) string {
-	if isText(v) {
-		return strconv.Quote(string(v))
-	}
-	if depth < deepest {
-		if inner, ok := protobuf(v, depth+1); ok {
-			return "{" + inner + "}"
-		}
-	}
-	return Hex(v)
-}

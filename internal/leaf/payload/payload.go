@@ -54,7 +54,8 @@ const (
 // Reader decodes the messages of one execution. What a message says may depend on those before it
 // on its connection, so each is given once, in the order in which they were sent.
 type Reader struct {
-	own Decode // asked first; nil: there is none
+	own    Decode         // asked first; nil: there is none
+	schema func() *Schema // of protobuf; it may return nil
 	// http2 are connections that speak it, by the flow of one of the directions.
 	http2 map[ariadne.Flow]*connection
 	tls   map[ariadne.Flow]bool // flows on which TLS has begun
@@ -63,9 +64,13 @@ type Reader struct {
 // Decode is a decoder of the user's. ok: it knows what the message carries.
 type Decode func(m *ariadne.Message) (text string, ok bool)
 
-// NewReader returns a reader that has seen nothing. It asks own first, which may be nil.
-func NewReader(own Decode) *Reader {
-	return &Reader{own, map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{}}
+// NewReader returns a reader that has seen nothing. It asks own first, which may be nil. schema is
+// asked when protobuf is met; nil: no names are known.
+func NewReader(own Decode, schema func() *Schema) *Reader {
+	if schema == nil {
+		schema = func() *Schema { return nil }
+	}
+	return &Reader{own, schema, map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{}}
 }
 
 // Read says what a message carries. It is the zero Decoded when that is nothing.
@@ -97,7 +102,7 @@ func (r *Reader) read(m *ariadne.Message) Decoded {
 		return Decoded{tls, fmt.Sprintf("TLS, %d B", len(b))}
 	case f.Proto == ariadne.TCP:
 		if bytes.HasPrefix(b, preface) {
-			r.http2[f] = newConnection()
+			r.http2[f] = newConnection(r.schema)
 		}
 		if c := r.http2[f]; c != nil {
 			return Decoded{h2, c.client.take(b)}

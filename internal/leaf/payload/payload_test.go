@@ -41,7 +41,7 @@ func TestOf(t *testing.T) {
 		{"\x00\x01", "bytes", "[0001]"},
 	} {
 		m := ariadne.Message{Data: []byte(c.data), Flow: flow(1, 80)}
-		got := payload.NewReader(nil).Read(&m)
+		got := payload.NewReader(nil, nil).Read(&m)
 		if c.protocol == "resp" && strings.Contains(c.want, "FULLRESYNC") {
 			if got.Protocol != "resp" || !strings.HasPrefix(got.Text, "FULLRESYNC abc 0 ; REDIS") {
 				t.Errorf("%q: %+v", c.data, got)
@@ -90,7 +90,7 @@ func TestGRPC(t *testing.T) {
 	f.WriteData(1, false, message)
 	headers(f, "grpc-status", "0")
 	for piece := 24; piece < there.Len()+24; piece += 7 {
-		r := payload.NewReader(nil)
+		r := payload.NewReader(nil, nil)
 		read := func(fl ariadne.Flow, b []byte) (all string) {
 			for seq := 1; len(b) > 0; seq++ {
 				n := min(piece, len(b))
@@ -133,7 +133,7 @@ func TestDNS(t *testing.T) {
 	}
 	f := flow(53, 40000)
 	f.Proto = ariadne.UDP
-	if d := payload.NewReader(nil).Read(&ariadne.Message{Flow: f, Data: b}); d.Protocol != "dns" ||
+	if d := payload.NewReader(nil, nil).Read(&ariadne.Message{Flow: f, Data: b}); d.Protocol != "dns" ||
 		d.Text != "A n1.example., Success, A 10.0.0.1" {
 		t.Errorf("%+v", d)
 	}
@@ -145,7 +145,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("*1\r\n*1\r\n$99999999\r\n"), []byte("\x1b]0;x\a"), false)
 	f.Add([]byte("\x00\x00\x01\x00\x00\x00\x00\x00\x00"), []byte{0xe2, 0x80, 0xae}, true)
 	f.Fuzz(func(t *testing.T, first, second []byte, datagram bool) {
-		r, fl := payload.NewReader(nil), flow(1, 53)
+		r, fl := payload.NewReader(nil, nil), flow(1, 53)
 		if datagram {
 			fl.Proto = ariadne.UDP
 		}

@@ -96,6 +96,8 @@ type Words struct {
 	Commands func(id ariadne.NodeID, command int) string
 	// Decode is a decoder of the user's, or nil.
 	Decode payload.Decode
+	// Schema has names of protobuf's fields, or is nil.
+	Schema func() *payload.Schema
 
 	reader *payload.Reader
 	sent   map[parcel]sentence
@@ -111,7 +113,8 @@ type sentence struct {
 
 // Events returns those of an execution, from its first step.
 func (w *Words) Events(steps []ariadne.Step) (all []Event) {
-	w.reader, w.sent, w.timers = payload.NewReader(w.Decode), map[parcel]sentence{}, map[ariadne.NodeID]string{}
+	w.reader, w.sent, w.timers = payload.NewReader(w.Decode, w.Schema), map[parcel]sentence{},
+		map[ariadne.NodeID]string{}
 	for i := range steps {
 		all = append(all, w.event(&steps[i]))
 	}

@@ -67,7 +67,7 @@ func New(g *causal.Graph, w *causal.Words, nodes []string, deviations map[int]st
 	p := &Picture{Nodes: nodes, Steps: []Step{}, Messages: []Message{}}
 	steps := g.Steps()
 	events := w.Events(steps)
-	reader := payload.NewReader(w.Decode)
+	reader := payload.NewReader(w.Decode, w.Schema)
 	at := map[*ariadne.Message]int{} // in p.Messages
 	for i := range steps {
 		s := &steps[i]
