@@ -78,7 +78,7 @@ var pure = map[string][]string{
 	"internal/record/causal": {"ariadne", "internal/explore/world", "internal/leaf/payload", "cmp", "fmt",
 		"slices", "strconv", "strings", "time"},
 	"internal/leaf/payload": {"ariadne", "bytes", "compress/gzip", "encoding/binary", "encoding/json", "fmt",
-		"golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack",
+		"go.mongodb.org/mongo-driver/v2/bson", "golang.org/x/net/dns/dnsmessage", "golang.org/x/net/http2", "golang.org/x/net/http2/hpack",
 		"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/proto",
 		"google.golang.org/protobuf/types/descriptorpb", "io", "math", "regexp", "strconv", "strings", "unicode",
 		"unicode/utf8"},

@@ -12,6 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/payload"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"golang.org/x/net/dns/dnsmessage"
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -164,4 +165,41 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMongo: messages of MongoDB are documents of BSON, and sequences of them.
+func TestMongo(t *testing.T) {
+	doc := func(v bson.D) []byte {
+		b, err := bson.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	message := func(flags uint32, sections []byte) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, uint32(20+len(sections)))
+		for _, v := range []uint32{7, 0, 2013, flags} {
+			b = binary.LittleEndian.AppendUint32(b, v)
+		}
+		return append(b, sections...)
+	}
+	find := append([]byte{0}, doc(bson.D{{Key: "find", Value: "accounts"}, {Key: "limit", Value: int32(1)}})...)
+	row := doc(bson.D{{Key: "_id", Value: int32(5)}})
+	sequence := append(append([]byte("documents\x00"), row...), row...)
+	insert := append([]byte{0}, doc(bson.D{{Key: "insert", Value: "accounts"}})...)
+	insert = binary.LittleEndian.AppendUint32(append(insert, 1), uint32(4+len(sequence)))
+	insert = append(insert, sequence...)
+	const one, two = `{"find": "accounts","limit": {"$numberInt":"1"}}`,
+		`{"insert": "accounts"} documents {"_id": {"$numberInt":"5"}} {"_id": {"$numberInt":"5"}}`
+	for want, b := range map[string][]byte{one: message(0, find), two: message(0, insert)} {
+		if d := payload.Of(b); d.Protocol != "mongodb" || d.Text != want {
+			t.Errorf("%s: %s\nwant %s", d.Protocol, d.Text, want)
+		}
+		if d := payload.Of(b[:len(b)-1]); d.Protocol == "mongodb" {
+			t.Errorf("of a part: %s", d.Text)
+		}
+	}
+	if d := payload.Of(message(1, append(find, 1, 2, 3, 4))); d.Text != one {
+		t.Errorf("with a checksum: %s: %s", d.Protocol, d.Text)
+	}
 }
