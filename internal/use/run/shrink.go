@@ -103,7 +103,9 @@ type shrinking struct {
 	until      time.Time
 	tried      int
 	best       *Shrunk
-	images     []image // of the execution that was tried last
+	// fewer: what was tried last has fewer faults, and is no smaller for its other deviations.
+	fewer  bool
+	images []image // of the execution that was tried last
 }
 
 // image is which of some images a loss of power leaves.
@@ -134,8 +136,7 @@ func (s *shrinking) all(ctx context.Context) error {
 			}
 			for _, early := range ways {
 				var err error
-				if better, err = s.try(ctx, replay.Without(s.trace, names, some, early)); err != nil ||
-					ctx.Err() != nil {
+				if better, err = s.without(ctx, some, early); err != nil || ctx.Err() != nil {
 					return err
 				}
 				if better {
@@ -151,6 +152,25 @@ func (s *shrinking) all(ctx context.Context) error {
 		part = min(part, len(deviations))
 	}
 	return s.loseLess(ctx)
+}
+
+// without leaves out some deviations. Without a fault other events may then be late: messages that
+// a partition has lost never arrive in the trace, and those that it has held back arrive late
+// there. So in a second execution nothing counts that the trace has behind the last deviation that
+// is left.
+func (s *shrinking) without(ctx context.Context, some []replay.Deviation, early bool) (better bool, err error) {
+	names := s.system.World().Names()
+	less := replay.Without(s.trace, names, some, early)
+	better, err = s.try(ctx, less)
+	if better || err != nil || !s.fewer || ctx.Err() != nil {
+		return better, err
+	}
+	last := 0
+	for _, d := range replay.Deviations(less, names) {
+		last = max(last, d.Step())
+	}
+	less.Steps = less.Steps[:last]
+	return s.try(ctx, less)
 }
 
 // loseLess tries what else losses of power may leave, as long as more than one operation is lost.
@@ -187,7 +207,7 @@ func (s *shrinking) try(ctx context.Context, less *trace.Trace) (better bool, er
 func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step)) (better bool, err error) {
 	tape, steps := record.NewTape(s.system.Digests), []trace.Step(nil)
 	w.space = s.Space
-	s.images = nil
+	s.images, s.fewer = nil, false
 	at := 0
 	w.watch = func(step ariadne.Step) {
 		for _, p := range step.Output.Places {
@@ -223,6 +243,7 @@ func (s *shrinking) follow(ctx context.Context, w way, watch func(ariadne.Step))
 	t, calls := tape.End(s.wanted.Header, &a.Result, s.system.Names())
 	size := SizeOf(s.system, t, a.Late)
 	if !size.Less(s.size) {
+		s.fewer = size.Faults < s.size.Faults && size.Deviations > 0
 		return false, nil
 	}
 	if a.Violation.Kind == property.Suspected {
