@@ -16,6 +16,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 	"github.com/ariadne-mc/ariadne/internal/system/doctor"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/system/stack"
 	"github.com/ariadne-mc/ariadne/internal/use/disk"
@@ -29,6 +30,9 @@ var update = flag.Bool("update", false, "rewrite what the scripts compare with")
 func TestMain(m *testing.M) {
 	if stack.IsWorker() {
 		stack.Work()
+	}
+	if native.IsMachine() {
+		os.Exit(native.RunMachine())
 	}
 	testscript.Main(m, map[string]func(){"ariadne": main})
 }

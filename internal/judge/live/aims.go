@@ -13,17 +13,20 @@ type aims struct {
 	goals    []property.Goal
 	patience time.Duration
 	states   []aim
-	last     *event // that was judged
+	last     *event       // that was judged
+	until    ariadne.Time // up to when time has passed
 }
 
 // aim is what is known of one goal.
 type aim struct {
 	waits       bool         // something must become true
 	since       ariadne.Time // from when on that is certain
+	first       ariadne.Time // since when it may be so
 	holds       bool         // it is true
 	from        ariadne.Time // since when
 	reported    bool
-	interrupted int // how often a state was not judged while the goal waited
+	interrupted int // how often a state was not judged while the goal waits
+	late        int // how often it was met so late that it may have been too late
 }
 
 func (a *aims) init(goals []property.Goal, patience time.Duration) {
@@ -34,9 +37,6 @@ func (a *aims) init(goals []property.Goal, patience time.Duration) {
 func (a *aims) judge(v *Verifier, e *event) error {
 	if len(a.goals) == 0 {
 		return nil
-	}
-	if err := a.pass(v, e.After); err != nil {
-		return err
 	}
 	a.last = e
 	when, holds := v.judge.Aims(&v.snapshot)
@@ -50,7 +50,7 @@ func (a *aims) judge(v *Verifier, e *event) error {
 				s.holds, s.since = false, e.At
 			}
 			if when&bit != 0 && !s.waits {
-				s.waits, s.since, s.reported = true, e.At, false
+				s.waits, s.since, s.first, s.reported = true, e.At, e.After, false
 			}
 			continue
 		}
@@ -58,12 +58,21 @@ func (a *aims) judge(v *Verifier, e *event) error {
 			s.holds, s.from = true, e.After
 		}
 		if a.goals[i].StableFor == 0 {
-			s.waits, s.reported = false, false
+			a.met(i, e.At)
 		} else if when&bit != 0 && !s.waits {
-			s.waits, s.since = true, e.At
+			s.waits, s.since, s.first = true, e.At, e.After
 		}
 	}
 	return nil
+}
+
+// met enters that a goal is met at a time at the latest.
+func (a *aims) met(i int, at ariadne.Time) {
+	s := &a.states[i]
+	if s.waits && s.interrupted > 0 && !s.reported && at > s.first.Add(a.limit(&a.goals[i])) {
+		s.late++
+	}
+	s.waits, s.reported, s.interrupted = false, false, 0
 }
 
 // limit is how long a goal may take.
@@ -76,10 +85,11 @@ func (a *aims) limit(g *property.Goal) time.Duration {
 
 // pass lets time pass up to until, in the state of the last snapshot.
 func (a *aims) pass(v *Verifier, until ariadne.Time) error {
+	a.until = max(a.until, until)
 	for i := range a.states {
 		s, g := &a.states[i], &a.goals[i]
 		if s.holds && until >= s.from.Add(g.StableFor) {
-			s.waits, s.reported = false, false
+			a.met(i, until)
 		}
 		limit := a.limit(g)
 		if !s.waits || s.holds || s.reported || limit <= 0 || until < s.since.Add(limit) {
@@ -114,8 +124,13 @@ func (a *aims) interrupt(e *event) {
 
 func (a *aims) doubts() (all []string) {
 	for i := range a.states {
-		if n := a.states[i].interrupted; n > 0 {
-			all = append(all, fmt.Sprintf("%s: its time began again %d times, because a moment could not be judged", a.goals[i].Name, n))
+		n := a.states[i].late
+		if s := &a.states[i]; s.waits && s.interrupted > 0 && !s.reported &&
+			a.until > s.first.Add(a.limit(&a.goals[i])) {
+			n++
+		}
+		if n > 0 {
+			all = append(all, fmt.Sprintf("%s: it may have come too late %d times, because moments could not be judged", a.goals[i].Name, n))
 		}
 	}
 	return all

@@ -67,7 +67,7 @@ func drawTruth(t *rapid.T) *truth {
 		now++
 		add(i, Record{Kind: Up})
 	}
-	for range rapid.IntRange(1, 40).Draw(t, "steps") {
+	for range rapid.IntRange(1, 80).Draw(t, "steps") {
 		now += ariadne.Time(rapid.IntRange(1, 30).Draw(t, "passes"))
 		node := rapid.IntRange(0, x.nodes-1).Draw(t, "node")
 		other := rapid.IntRange(0, x.nodes-1).Draw(t, "other")
@@ -242,14 +242,15 @@ func TestExactRecords(t *testing.T) {
 // judged was one of the system, in this order; and the verdict does not depend on how records
 // arrive.
 func TestOnlyTrueStates(t *testing.T) {
-	decided, undecided := 0, 0
+	decided, undecided, compared := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawTruth(t)
-		clockError := rapid.SampledFrom([]int{0, 0, 10, 50}).Draw(t, "clock error")
+		clockError := rapid.SampledFrom([]int{0, 10, 50, 200}).Draw(t, "clock error")
 		c := Config{ClockError: time.Duration(clockError)}
 		records := x.told(t, false, clockError)
 		all, v := judged(t, x, records, c)
-		if again, w := judged(t, x, shuffled(t, records), c); !slices.Equal(all, again) || v.Counts != w.Counts {
+		if again, w := judged(t, x, shuffled(t, records), c); !slices.Equal(all, again) ||
+			v.Judged != w.Judged || v.Undecided != w.Undecided {
 			t.Fatalf("judged\n%s\n%+v\nand in another order\n%s\n%+v", strings.Join(all, "\n"), v.Counts,
 				strings.Join(again, "\n"), w.Counts)
 		}
@@ -264,10 +265,11 @@ func TestOnlyTrueStates(t *testing.T) {
 		if v.Inverted > 0 && clockError == 0 || len(v.Doubts()) > 0 {
 			t.Fatalf("%+v %q", v.Counts, v.Doubts())
 		}
-		decided, undecided = decided+v.Judged, undecided+v.Undecided
+		decided, undecided, compared = decided+v.Judged, undecided+v.Undecided, compared+v.Compared
 	})
-	if decided == 0 || undecided == 0 {
-		t.Errorf("%d states were decided, %d were not: the test tries too little", decided, undecided)
+	if decided == 0 || undecided == 0 || compared == 0 {
+		t.Errorf("%d states were decided, %d were not, %d positions compared: the test tries too little", decided,
+			undecided, compared)
 	}
 }
 
@@ -307,6 +309,65 @@ func TestPositionsDecide(t *testing.T) {
 			}
 			if v.Judged != c.judged || v.Undecided != c.undecided {
 				t.Errorf("%+v, want %d judged and %d undecided", v.Counts, c.judged, c.undecided)
+			}
+		})
+	}
+}
+
+// TestGoals: what must become true within a time is found to be late when it certainly is. Where a
+// moment could not be judged, it is a doubt, and only if it may have been late.
+func TestGoals(t *testing.T) {
+	const second = ariadne.Time(time.Second)
+	p, err := judge.NewProperties(judge.Config{Path: "spec.yaml", Nodes: []string{"n1", "n2"},
+		Sources: expose.Sources{{Name: "waits", Line: regexp.MustCompile("waits")},
+			{Name: "x", Line: regexp.MustCompile("x")}},
+		Goals: []property.Goal{{Name: "done", Expr: "not waits and len(x) >= 0", Within: 2 * time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		ends      ariadne.Time // when n1 waits no longer; 0: never
+		undecided bool         // a moment in between
+		found     int
+		doubts    int
+	}{
+		{name: "in time", ends: 2 * second},
+		{name: "never", found: 1},
+		{name: "late", ends: 5 * second, found: 1},
+		{name: "in time, and a moment is open", ends: 2 * second, undecided: true},
+		{name: "perhaps late", ends: 7 * second / 2, undecided: true, doubts: 1},
+		{name: "late, and a moment is open", ends: 6 * second, undecided: true, found: 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := NewVerifier(Config{}, p)
+			seq := [2]uint64{}
+			take := func(node int, kind Kind, name string, ends bool, after, at ariadne.Time) {
+				seq[node]++
+				r := Record{Node: ariadne.NodeID(node), Seq: seq[node], Kind: kind, After: after, At: at}
+				if name != "" {
+					r.Changes = []expose.Change{{Tuple: expose.Tuple{Name: name}, Ends: ends, All: ends}}
+				}
+				if err := v.Take(r); err != nil {
+					t.Fatal(err)
+				}
+			}
+			take(0, Up, "", false, 1, 1)
+			take(1, Up, "", false, 2, 2)
+			take(0, Show, "waits", false, second, second)
+			if c.undecided {
+				take(0, Show, "x", false, 2*second, 2*second+10)
+				take(1, Show, "x", false, 2*second, 2*second+10)
+			}
+			for at := ariadne.Time(0); at < 10*second; at += second / 2 {
+				if c.ends > 0 && at == c.ends+second/2 {
+					take(0, Show, "waits", true, c.ends+100, c.ends+100)
+				}
+				take(0, Beat, "", false, at, at)
+				take(1, Beat, "", false, at, at)
+			}
+			if found := v.Found(); len(found) != c.found || len(v.Doubts()) != c.doubts {
+				t.Errorf("%+v %q, want %d and %d", found, v.Doubts(), c.found, c.doubts)
 			}
 		})
 	}

@@ -57,6 +57,7 @@ type Counts struct {
 	Brief int `json:"brief"`
 	// moments that were not judged: what some node exposes is unknown
 	Unknown  int `json:"unknown"`
+	Compared int `json:"compared"` // positions in TCP streams of both ends
 	Inverted int `json:"inverted"` // messages that were read before they were sent, by the clocks
 }
 
@@ -171,9 +172,31 @@ func (v *Verifier) enter(r *Record) {
 		e.sent = r.Positions
 	}
 	f.unsent = f.unsent[:0]
+	v.compare(r)
 	f.got = append(f.got, r)
 	for len(f.got) > 1 && f.got[1].Read <= f.now-keepPositions {
 		f.got = f.got[1:]
+	}
+}
+
+// compare sees that no node had read more of a stream than the node of a record has sent later. If
+// one had, the clocks or the positions are wrong.
+func (v *Verifier) compare(r *Record) {
+	for i := range v.nodes {
+		before := v.nodes[i].before(r.At - ariadne.Time(v.ClockError))
+		if before == nil || ariadne.NodeID(i) == r.Node {
+			continue
+		}
+		for s, got := range before.Got {
+			sent, ok := r.Positions.Sent[s]
+			if !ok {
+				continue
+			}
+			if v.Compared++; ahead(got, sent) {
+				v.Inverted++
+				v.doubt("node %s had read more of a TCP stream than node %s sent later: their clocks differ by more than clock_error (%v)", v.properties.Nodes[i], v.properties.Nodes[r.Node], v.ClockError)
+			}
+		}
 	}
 }
 
@@ -295,6 +318,9 @@ func (v *Verifier) apply(e *event) error {
 	f := &v.nodes[e.Node]
 	if f.last == e {
 		f.last = nil
+	}
+	if err := v.aims.pass(v, e.After); err != nil {
+		return err
 	}
 	v.Events++
 	v.stamp = v.stamp.After(e.At)

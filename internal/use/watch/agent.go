@@ -48,7 +48,6 @@ type watched struct {
 	seq     uint64
 	checked ariadne.Time // everything before it was told
 	met     bool         // some process of it was found before
-	said    string       // why there is no process
 	exposed *expose.Set  // as far as it was told
 	unknown bool         // it may expose more, from before it was watched
 }
@@ -110,6 +109,9 @@ func (a *Agent) attach(ctx context.Context) error {
 			if err := a.find(ctx, n); err != nil {
 				return fmt.Errorf("node %s: %w", n.def.Name, err)
 			}
+			if n.process == nil && a.onWait != nil {
+				a.onWait(fmt.Sprintf("node %s does not run: the watch looks for it", n.def.Name))
+			}
 		}
 	}
 	a.flush()
@@ -142,7 +144,6 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 		return err
 	}
 	if pid == 0 {
-		n.said = "no such process"
 		return nil
 	}
 	p, err := native.Attach(pid)
@@ -170,7 +171,7 @@ func pidOf(ctx context.Context, n *spec.Native) (int, error) {
 
 // came enters that a node's process is there, which was not there at a time.
 func (a *Agent) came(n *watched, p *native.Process, before ariadne.Time) error {
-	n.process, n.said = p, ""
+	n.process = p
 	at := a.now()
 	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	if n.native.Found && n.native.Start == nil && !n.met && n.native.Before == spec.BeforeUnknown {
