@@ -19,6 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/disk"
 	"github.com/ariadne-mc/ariadne/internal/use/explain"
 	"github.com/ariadne-mc/ariadne/internal/use/timers"
+	"github.com/ariadne-mc/ariadne/internal/use/watch"
 )
 
 //go:embed json.md
@@ -39,6 +40,10 @@ var printed = []struct {
 	{"`ariadne trace show --json`", traceObject{}},
 	{"`ariadne explain --json`", explain.Explanation{}},
 	{"`ariadne timers --json`", timers.List{}},
+	{"`ariadne watch --json`, the event `watching`", begunEvent{}},
+	{"`ariadne watch --json`, the event `exposed`", shownEvent{}},
+	{"`ariadne watch --json`, the event `violation`", watch.Finding{}},
+	{"`ariadne watch --json`, the event `report`", watch.Report{}},
 }
 
 // jsonPage is the page on the output for programs: json.md, and the fields by their types.

@@ -13,7 +13,6 @@ type aims struct {
 	goals    []property.Goal
 	patience time.Duration
 	states   []aim
-	last     *event       // that was judged
 	until    ariadne.Time // up to when time has passed
 }
 
@@ -38,7 +37,6 @@ func (a *aims) judge(v *Verifier, e *event) error {
 	if len(a.goals) == 0 {
 		return nil
 	}
-	a.last = e
 	when, holds := v.judge.Aims(&v.snapshot)
 	if err := v.judge.Err(); err != nil {
 		return err
@@ -104,7 +102,7 @@ func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 		if g.StableFor > 0 {
 			text += fmt.Sprintf(" (for %v)", g.StableFor)
 		}
-		v.report(kind, text+": "+v.judge.Reads(i, &v.snapshot), a.last)
+		v.report(kind, text+": "+v.judge.Reads(i, &v.snapshot), s.since.Add(limit))
 	}
 	return nil
 }

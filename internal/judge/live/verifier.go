@@ -34,7 +34,7 @@ type Finding struct {
 	Property string
 	Kind     string       // property.Kind, property.Dead or property.Suspected
 	Message  string       // as a check words it
-	At       ariadne.Time // of the event that led to it
+	At       ariadne.Time // of the event that led to it, or when a goal should have been met
 	Stamp    Stamp
 	Snapshot *expose.Snapshot
 	History  []Shown // what the property has read before, the latest last
@@ -435,17 +435,17 @@ func (v *Verifier) decide(e *event) error {
 		return err
 	}
 	if verdict != "" && v.broken == "" {
-		v.report(property.Kind, verdict, e)
+		v.report(property.Kind, verdict, e.At)
 	}
 	v.broken = verdict
 	return v.aims.judge(v, e)
 }
 
 // report enters a finding.
-func (v *Verifier) report(kind, message string, e *event) {
+func (v *Verifier) report(kind, message string, at ariadne.Time) {
 	s := v.snapshot
 	s.Sets, s.Up = slices.Clone(s.Sets), slices.Clone(s.Up)
-	v.found = append(v.found, Finding{Property: v.Name(), Kind: kind, Message: message, At: e.At, Stamp: v.stamp,
+	v.found = append(v.found, Finding{Property: v.Name(), Kind: kind, Message: message, At: at, Stamp: v.stamp,
 		Snapshot: &s, History: slices.Clone(v.history[max(0, len(v.history)-historyMax):])})
 }
 

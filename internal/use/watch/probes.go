@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -72,9 +73,9 @@ func (a *Agent) openKernel() (err error) {
 		a.kernel = nil
 	}
 	if a.queries != nil {
-		return fmt.Errorf("function %s: %w", a.queries[0].Function, err)
+		return fmt.Errorf("function %s cannot be probed: %s", a.queries[0].Function, probe.Explain(err))
 	}
-	a.without = err.Error()
+	a.without = probe.Explain(err)
 	return nil
 }
 
@@ -83,6 +84,8 @@ func (a *Agent) probeStarted() error {
 	if a.queries == nil {
 		return nil
 	}
+	// What was read of programs is not needed any more, and is much.
+	defer debug.FreeOSMemory()
 	for _, n := range a.nodes {
 		if !n.isStarted() {
 			continue

@@ -274,6 +274,9 @@ func What(r *live.Record) string {
 // conclude makes the report.
 func (w *watching) conclude() *Report {
 	r := &w.report
+	if r.Findings == nil {
+		r.Findings = []Finding{} // a list in JSON
+	}
 	r.Event, r.Spec, r.Elapsed, r.Kills = "report", w.spec.Path, time.Duration(w.agent.now()), w.agent.kills
 	suspected := false
 	if w.agent.without != "" {

@@ -13,6 +13,11 @@ func Check() string {
 	if err == nil {
 		err = errors.Join(k.FollowSockets(), k.Close())
 	}
+	return Explain(err)
+}
+
+// Explain says in words why probes cannot be set; "": they can.
+func Explain(err error) string {
 	switch {
 	case errors.Is(err, os.ErrPermission):
 		return "BPF is not permitted: it needs root, or CAP_BPF and CAP_PERFMON"
