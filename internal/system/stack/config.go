@@ -15,6 +15,8 @@ type Component struct {
 	On []string
 	// Size is that of a device, in bytes, or 0 for other components.
 	Size int64
+	// Lies says that a device answers flushes and makes nothing durable.
+	Lies bool
 	// FileSystem is the kind of a file system of the kernel, or "". Options are those of its mount.
 	FileSystem string
 	Options    string
@@ -40,6 +42,16 @@ func (c *Config) Devices() (sizes []int64) {
 		}
 	}
 	return sizes
+}
+
+// lies are which of the devices lie, in the order of the stack.
+func (c *Config) lies() (all []bool) {
+	for i := range c.Components {
+		if c.Components[i].Size > 0 {
+			all = append(all, c.Components[i].Lies)
+		}
+	}
+	return all
 }
 
 // Step is one thing that a worker does.

@@ -24,6 +24,7 @@ import (
 // Worker is a process in which stacks are mounted, one at a time.
 type Worker struct {
 	server *server
+	lies   []bool // which devices do
 	cmd    *exec.Cmd
 	in     *os.File // steps
 	enc    *json.Encoder
@@ -68,7 +69,8 @@ func Start(c *Config, temp string, flushes bool) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{server: newServer(flushes), in: in, enc: json.NewEncoder(in), dec: json.NewDecoder(out), out: out,
+	w := &Worker{server: newServer(flushes), lies: c.lies(), in: in, enc: json.NewEncoder(in),
+		dec: json.NewDecoder(out), out: out,
 		said: new(tail), ended: make(chan struct{}), served: make(chan error, 1), slack: time.Minute}
 	fuse := os.NewFile(uintptr(dev), "/dev/fuse")
 	w.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{workerName}, Env: os.Environ(), Stderr: w.said,
@@ -146,7 +148,7 @@ func (w *Worker) Hear(hear func(line string) (answer, why string)) { w.server.se
 // to them, unless it is nil.
 func (w *Worker) Serve(disks []*block.Disk, to *Recorder) (nodes []uint64) {
 	for i, d := range disks {
-		nodes = append(nodes, w.server.add(&served{disk: d, device: i, to: to}))
+		nodes = append(nodes, w.server.add(&served{disk: d, device: i, to: to, lies: w.lies[i]}))
 	}
 	return nodes
 }

@@ -68,6 +68,9 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 	if t.Device != "" {
 		return c, setDevice(c, t)
 	}
+	if t.Lies {
+		return nil, errors.New("lies: only a device can lie")
+	}
 	if len(c.On) == 0 && at > 0 {
 		c.On = []string{s.Components[at-1].Name}
 	}
@@ -101,9 +104,10 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 
 // setDevice sets the size of a device.
 func setDevice(c *stack.Component, t *component) (err error) {
-	if rest := (component{Name: t.Name, Device: t.Device}); fmt.Sprint(rest) != fmt.Sprint(*t) {
-		return errors.New("a device has a name and a size, and nothing else")
+	if rest := (component{Name: t.Name, Device: t.Device, Lies: t.Lies}); fmt.Sprint(rest) != fmt.Sprint(*t) {
+		return errors.New("a device has a name, a size and lies, and nothing else")
 	}
+	c.Lies = t.Lies
 	c.Size, err = parseSize(t.Device)
 	if err == nil && c.Size%block.PageSize != 0 {
 		err = fmt.Errorf("device: %s is not a multiple of %d bytes", t.Device, block.PageSize)

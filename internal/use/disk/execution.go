@@ -100,7 +100,8 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	}
 	e.log = to.Ops()
 	if p.calls != nil {
-		e.recall(j.subject.(files).start, results[1])
+		e.history = j.subject.(files).history()
+		e.recall(results[1])
 	}
 	return e, nil
 }
@@ -114,8 +115,7 @@ func clones(disks []*block.Disk) (all []*block.Disk) {
 
 // recall finds out what the calls of a workload have done, and compares that with what they must
 // do.
-func (e *execution) recall(start *fsmodel.Tree, r stack.Result) {
-	e.history = fsmodel.NewHistory(start)
+func (e *execution) recall(r stack.Result) {
 	for i, c := range e.plan.calls {
 		before := e.history.Last()
 		ok := r.Errnos[i] == 0

@@ -89,6 +89,7 @@ type component struct {
 	Name       string   `yaml:"name"`
 	On         []string `yaml:"on"`
 	Device     string   `yaml:"device"`
+	Lies       bool     `yaml:"lies"`
 	FileSystem string   `yaml:"filesystem"`
 	Mkfs       string   `yaml:"mkfs"`
 	Options    string   `yaml:"options"`

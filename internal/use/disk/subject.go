@@ -151,6 +151,17 @@ type files struct {
 
 func newFiles(s *Spec) files { return files{s, fsmodel.Start()} }
 
+// history is what is known before a workload begins. Mount options make calls durable: of btrfs
+// only writes.
+func (f files) history() *fsmodel.History {
+	h := fsmodel.NewHistory(f.start)
+	for _, o := range strings.Split(f.Components[len(f.Components)-1].Options, ",") {
+		h.StableNames = h.StableNames || o == "sync" || o == "dirsync"
+		h.StableWrites = h.StableWrites || o == "sync"
+	}
+	return h
+}
+
 func (f files) setup() []stack.Step {
 	return []stack.Step{{Kind: stack.Apply, Calls: fsmodel.Setup(), Timeout: defaultTimeout}}
 }

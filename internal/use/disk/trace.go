@@ -127,7 +127,7 @@ func (j *judge) replay(ctx context.Context) error {
 	t := j.Replay
 	e := &execution{plan: &plan{name: t.Name, calls: t.Calls}, base: t.base, log: t.Log, results: t.Failed}
 	if f, ok := j.subject.(files); ok {
-		e.history = fsmodel.NewHistory(f.start)
+		e.history = f.history()
 		for i, c := range t.Calls {
 			e.history.Add(c, !t.Failed[i])
 		}

@@ -5,6 +5,10 @@ import "fmt"
 // History is what calls have done, one after the other.
 type History struct {
 	Calls []Call
+	// StableNames says that a change of names is durable when its call has ended (mount -o
+	// dirsync), and StableWrites that a write is (mount -o sync). The first matters for the rule
+	// InOrder alone.
+	StableNames, StableWrites bool
 	// states are those before the first call and after each.
 	states []*Tree
 	// named and touched are, by inode, the last state that changed what fsync, or fdatasync, of the
@@ -12,6 +16,7 @@ type History struct {
 	touched, sized []map[Inode]int
 	// syncs are what was made durable.
 	syncs []synced
+	named []int // calls whose changes of names were durable when they had ended
 }
 
 // synced is that an inode, or a range of its bytes, was made durable.
@@ -90,7 +95,14 @@ func (h *History) touch(c Call, before, after *Tree, touched, sized map[Inode]in
 // sync notes what a call makes durable.
 func (h *History) sync(c Call, k int, after *Tree) {
 	in, _ := after.find(c.Path)
+	if h.StableWrites && c.Kind == Write {
+		c.Kind = SyncWrite
+	}
 	switch c.Kind {
+	case Creat, Mkdir, Link, Unlink, Rmdir, Rename:
+		if h.StableNames {
+			h.named = append(h.named, k)
+		}
 	case Sync:
 		h.syncs = append(h.syncs, synced{call: k, all: true})
 	case Fsync, Fdatasync:

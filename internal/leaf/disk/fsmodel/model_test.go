@@ -174,6 +174,34 @@ func TestRules(t *testing.T) {
 	}
 }
 
+// TestStable: with mount options that make calls durable, what ended is there.
+func TestStable(t *testing.T) {
+	creat := Call{Kind: Creat, Path: "A/new"}
+	write := Call{Kind: Write, Path: "A/foo", Length: 6000, Byte: 'x'}
+	for _, c := range []struct {
+		names, writes bool
+		call          Call
+		edit          edit
+		rejected      bool
+	}{
+		{false, false, creat, without("A/new"), false},
+		{true, false, creat, without("A/new"), true},
+		{true, false, write, with(regular("A/foo", 6000, "a")), false},
+		{true, true, write, with(regular("A/foo", 6000, "a")), true},
+	} {
+		h := NewHistory(Start())
+		h.StableNames, h.StableWrites = c.names, c.writes
+		h.Add(c.call, true)
+		found := c.edit(h.Last().Entries())
+		if wrong := h.Check(InOrder, 1, 1, found); (wrong != "") != c.rejected {
+			t.Errorf("%s, durable names %v and writes %v: %q", c.call, c.names, c.writes, wrong)
+		}
+		if wrong := h.Check(InOrder, 0, 1, found); wrong != "" {
+			t.Errorf("%s has not ended: %s", c.call, wrong)
+		}
+	}
+}
+
 // TestCallsThatDiffer: a call that fails or succeeds where it must not is reported.
 func TestCallsThatDiffer(t *testing.T) {
 	for _, c := range []struct {

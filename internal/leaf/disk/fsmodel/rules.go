@@ -49,6 +49,11 @@ func (t *Tree) Differ(found []Entry) string {
 // checkInOrder looks for one state whose names are those that were found.
 func (h *History) checkInOrder(ended, begun int, found []Entry) string {
 	floor := 0
+	for _, call := range h.named {
+		if call < ended {
+			floor = call + 1
+		}
+	}
 	for _, s := range h.syncs {
 		switch {
 		case s.call >= ended:
