@@ -95,8 +95,10 @@ type Result struct {
 	Component string `json:",omitempty"`
 	Late      bool   `json:",omitempty"` // it did not end in time
 	Busy      bool   `json:",omitempty"` // an unmount: something is still in use
-	Skipped   bool   `json:",omitempty"` // a step before has failed
-	Output    string `json:",omitempty"`
+	// this machine lacks something: it says nothing of the stack
+	Host    bool   `json:",omitempty"`
+	Skipped bool   `json:",omitempty"` // a step before has failed
+	Output  string `json:",omitempty"`
 	// Errnos are those of the calls of Apply, 0 for success.
 	Errnos []int `json:",omitempty"`
 	// Tree is what Look, or Apply after each call that failed, has seen.

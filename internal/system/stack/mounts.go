@@ -124,13 +124,14 @@ type failure struct {
 	output    string
 	late      bool
 	busy      bool
+	host      bool
 }
 
 func (f *failure) result() Result {
 	if f == nil {
 		return Result{}
 	}
-	return Result{Failed: f.what, Component: f.component, Output: f.output, Late: f.late, Busy: f.busy}
+	return Result{Failed: f.what, Component: f.component, Output: f.output, Late: f.late, Busy: f.busy, Host: f.host}
 }
 
 // mount mounts the stack over the files of devices. init: it is made first. recover: it recovers.
@@ -157,7 +158,7 @@ func (m *mounts) mount(nodes []uint64, init, recover bool) *failure {
 func (m *mounts) attach(c *Component, node uint64) *failure {
 	loop, path, err := attachLoop(fmt.Sprintf("%s/%d", m.fuse, node))
 	if err != nil {
-		return &failure{component: c.Name, what: "a loop device: " + err.Error()}
+		return &failure{component: c.Name, what: "a loop device: " + err.Error(), host: true}
 	}
 	m.at[c.Name] = path
 	m.up = append(m.up, &mounted{c, loop})
@@ -187,10 +188,16 @@ func (m *mounts) raise(c *Component, init, recover bool) *failure {
 	}
 	flags, data := mountOptions(c.FileSystem, c.Options)
 	if err := unix.Mount(m.at[c.On[0]], dir, c.FileSystem, flags, data); err != nil {
-		return &failure{component: c.Name, what: "mount: " + err.Error()}
+		return &failure{component: c.Name, what: "mount: " + err.Error(), host: lacks(err)}
 	}
 	m.up = append(m.up, &mounted{c: c})
 	return nil
+}
+
+// lacks reports whether an error is of a limit of this machine, or of a file system that its kernel
+// does not have.
+func lacks(err error) bool {
+	return err == unix.ENOMEM || err == unix.EMFILE || err == unix.ENFILE || err == unix.ENODEV
 }
 
 // mountFlags are options of mount that are no text for the file system (mount(8)).

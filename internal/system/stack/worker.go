@@ -34,7 +34,8 @@ type Worker struct {
 	ended  chan struct{} // closed when its process is no more
 	served chan error    // the end of its FUSE server
 	// slack is how much longer than the limits of its commands steps may take.
-	slack time.Duration
+	slack  time.Duration
+	closed bool
 }
 
 // Descriptors of a worker.
@@ -124,14 +125,22 @@ func (w *Worker) start() error {
 	return <-started
 }
 
-// Close ends the worker, with everything that it has mounted and started.
+// Close ends the worker, with everything that it has mounted and started. It may be called twice.
 func (w *Worker) Close() {
+	if w.closed {
+		return
+	}
+	w.closed = true
 	w.in.Close() // it unmounts what is mounted, and ends
 	select {
 	case <-w.ended:
 	case <-time.After(5 * time.Second):
 		w.cmd.Process.Kill()
-		<-w.ended
+		select {
+		case <-w.ended:
+		// in a call that does not return; it ends with this process
+		case <-time.After(10 * time.Second):
+		}
 	}
 	w.out.Close()
 	select {
@@ -181,7 +190,8 @@ func (w *Worker) call(ctx context.Context, value any, limit time.Duration) (resu
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-time.After(limit):
-		err = fmt.Errorf("it has not answered for %v", limit)
+		w.cmd.Process.Kill()
+		return nil, &HangError{limit}
 	}
 	if err != nil {
 		w.cmd.Process.Kill()
@@ -191,6 +201,16 @@ func (w *Worker) call(ctx context.Context, value any, limit time.Duration) (resu
 		return nil, errors.New(results[n-1].Output)
 	}
 	return results, nil
+}
+
+// HangError is that a worker does not answer: a call of the kernel's does not return. It is of no
+// use any more.
+type HangError struct {
+	Limit time.Duration
+}
+
+func (e *HangError) Error() string {
+	return fmt.Sprintf("the stack hangs: a step has not ended within %v", e.Limit)
 }
 
 // lost is the failure of a worker that cannot go on.

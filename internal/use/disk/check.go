@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
@@ -75,6 +76,7 @@ type judge struct {
 	recorder *stack.Worker
 	free     chan *stack.Worker
 	workers  []*stack.Worker // all of them
+	starting sync.Mutex      // of workers
 	base     []*block.Disk
 	began    time.Time
 	shown    time.Time
@@ -115,8 +117,21 @@ func (j *judge) start() (err error) {
 	return nil
 }
 
+// replace ends a worker that hangs, and has another one recover images.
+func (j *judge) replace(hangs *stack.Worker) error {
+	hangs.Close()
+	w, err := j.startWorker(j.Spec.Recovery)
+	if err != nil {
+		return err
+	}
+	j.free <- w
+	return nil
+}
+
 // startWorker starts one worker. flushes: those of its devices are logged.
 func (j *judge) startWorker(flushes bool) (*stack.Worker, error) {
+	j.starting.Lock()
+	defer j.starting.Unlock()
 	dir := filepath.Join(j.Temp, fmt.Sprint("stack-", len(j.workers)))
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package disk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -93,9 +94,7 @@ func (r *round) final(ctx context.Context) error {
 	for i := range r.log {
 		r.log[i].Do(disks[r.log[i].Device])
 	}
-	w := <-r.j.free
-	out, err := r.recover(ctx, w, disks, end, nil)
-	r.j.free <- w
+	out, err := r.recover(ctx, <-r.j.free, disks, end, nil)
 	if err != nil {
 		return err
 	}
@@ -186,7 +185,6 @@ func (r *round) dispatch(ctx context.Context, disks []*block.Disk, im *image) er
 			to = new(stack.Recorder)
 		}
 		out, err := r.recover(ctx, w, disks, im.epoch, to)
-		r.j.free <- w
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if err != nil {
@@ -198,11 +196,11 @@ func (r *round) dispatch(ctx context.Context, disks []*block.Disk, im *image) er
 	return nil
 }
 
-// recover mounts the stack over disks, which it changes, examines it and unmounts it.
+// recover mounts the stack over disks, which it changes, examines it and unmounts it. The worker is
+// free afterwards.
 func (r *round) recover(ctx context.Context, w *stack.Worker, disks []*block.Disk, at *epoch,
 	to *stack.Recorder) (*outcome, error) {
 	nodes := w.Serve(disks, to)
-	defer w.Drop(nodes)
 	examine := r.j.subject.examine(r.e, at)
 	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes, Recover: true}}, examine...)
 	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})
@@ -210,11 +208,20 @@ func (r *round) recover(ctx context.Context, w *stack.Worker, disks []*block.Dis
 		steps = append(steps, stack.Step{Kind: stack.Verify, Nodes: nodes})
 	}
 	results, err := w.Do(ctx, steps, limitOf(steps, &r.j.Spec.Config))
+	var hangs *stack.HangError
+	if errors.As(err, &hangs) {
+		return &outcome{failed: hangs.Error(), late: true}, r.j.replace(w)
+	}
+	w.Drop(nodes)
+	r.j.free <- w
 	if err != nil {
 		return nil, err
 	}
 	out := &outcome{results: results[1 : 1+len(examine)]}
 	if f := failure(steps, results); f != nil {
+		if f.Host {
+			return nil, errors.New(f.String())
+		}
 		out.failed, out.layer, out.late = f.String(), f.Component, f.Late
 	}
 	if to != nil {
@@ -294,9 +301,7 @@ func (r *round) pointOf(im *image) *block.Point {
 // try recovers an image of a point, and says why it is rejected, or returns "".
 func (r *round) try(ctx context.Context, p *block.Point, n int, at *epoch) (why string, err error) {
 	disks, _ := p.Form(n)
-	w := <-r.j.free
-	out, err := r.recover(ctx, w, disks, at, nil)
-	r.j.free <- w
+	out, err := r.recover(ctx, <-r.j.free, disks, at, nil)
 	if err != nil {
 		return "", err
 	}

@@ -150,9 +150,7 @@ func (j *judge) replay(ctx context.Context) error {
 	im.n = p.Without(lost.Lost)
 	disks, _ := p.Form(im.n)
 	j.Points, j.Images, j.Checked = 1, 1, 1
-	w := <-j.free
-	out, err := r.recover(ctx, w, disks, im.epoch, nil)
-	j.free <- w
+	out, err := r.recover(ctx, <-j.free, disks, im.epoch, nil)
 	if err != nil {
 		return err
 	}

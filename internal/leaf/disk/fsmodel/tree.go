@@ -116,6 +116,8 @@ func (t *Tree) Do(c Call) (after *Tree, ok bool) {
 		data := make([]byte, c.Length)
 		copy(data, t.files[in].data)
 		n.files[in] = &file{data: data}
+	case Sync:
+		return t, true
 	default:
 		return t, there
 	}
