@@ -66,14 +66,11 @@ func TestScripts(t *testing.T) {
 			env.Setenv("RACE", race)
 			source, err := filepath.Abs("testdata/race/race.c")
 			env.Setenv("RACE_C", source)
-			if first, err := filepath.Abs("../../examples/firstcheck"); err == nil {
-				env.Setenv("FIRSTCHECK", first)
-			}
-			if disk, err := filepath.Abs("../../examples/disk"); err == nil {
-				env.Setenv("DISK", disk)
-			}
-			if store, err := filepath.Abs("../../examples/store"); err == nil {
-				env.Setenv("STORE", store)
+			for name, example := range map[string]string{"FIRSTCHECK": "firstcheck", "DISK": "disk", "STORE": "store",
+				"TRANSPORT": "transport"} {
+				if dir, err := filepath.Abs("../../examples/" + example); err == nil {
+					env.Setenv(name, dir)
+				}
 			}
 			// for scripts that build in Go
 			for _, name := range []string{"GOCACHE", "GOMODCACHE"} {

@@ -1,6 +1,7 @@
 package debug
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
 // command is what a user may type.
@@ -44,6 +46,7 @@ func init() {
   1.5s           the last step up to a virtual time
   start, end     the beginning, or the last known step
   violation      the step that shows the violation
+  critical       the step behind which something that must happen never does (eventually, leads_to)
   line REGEX     the first step in which a program writes a line that matches`, (*Debugger).gotoPlace},
 		{"next n", "[COUNT | WHAT]", "go forward: one step, some steps, or up to a step of a kind",
 			"After the last known step, next takes the event that comes first in time.\n" + conditionHelp, (*Debugger).next},
@@ -282,6 +285,28 @@ func (d *Debugger) gotoPlace(args string) (string, error) {
 	return d.where("")
 }
 
+// huntTime is how long the critical transition is looked for, in real time, at most.
+const huntTime = time.Minute
+
+// critical is the critical transition of the trace.
+func (d *Debugger) critical() (int, error) {
+	if d.branch != traceName {
+		return 0, fmt.Errorf("the critical transition is one of the trace: go to the branch %s", traceName)
+	}
+	if d.crisis == 0 {
+		stood := d.Step()
+		goal, err := d.session.Critical(context.Background(), session.Hunt{Time: huntTime})
+		if err = errors.Join(err, d.Goto(stood)); err != nil {
+			return 0, err
+		}
+		if goal.Critical == 0 {
+			return 0, fmt.Errorf("no critical transition was found: %s", goal.Verdict)
+		}
+		d.crisis = goal.Critical
+	}
+	return d.crisis, nil
+}
+
 // place is the step that a PLACE means.
 func (d *Debugger) place(text string) (int, error) {
 	if n, err := strconv.Atoi(text); err == nil {
@@ -298,6 +323,8 @@ func (d *Debugger) place(text string) (int, error) {
 			return 0, errors.New("no violation is known on this branch")
 		}
 		return step, nil
+	case "critical":
+		return d.critical()
 	case "line":
 		match, err := d.condition("line " + rest)
 		if err != nil {
@@ -312,7 +339,7 @@ func (d *Debugger) place(text string) (int, error) {
 	}
 	at, err := time.ParseDuration(text)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no place: want a step, a time as in 1.5s, start, end, violation or line REGEX", text)
+		return 0, fmt.Errorf("%q is no place: want a step, a time as in 1.5s, start, end, violation, critical or line REGEX", text)
 	}
 	step := 0
 	for i := range d.known {

@@ -42,6 +42,7 @@ type Debugger struct {
 	words  causal.Words
 	trace  string           // its file, or ""
 	notes  map[int][]string // by step
+	crisis int              // the critical transition of the trace; 0: it was not looked for
 	// variables are those that were looked for
 	variables map[named]*variable
 	// the name of the line where the debugger stands, or "" of none that is kept
