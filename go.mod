@@ -13,6 +13,7 @@ require (
 	github.com/gdamore/tcell/v2 v2.13.10
 	github.com/go-delve/delve v1.27.2
 	github.com/hanwen/go-fuse/v2 v2.12.1
+	github.com/ianlancetaylor/demangle v0.0.0-20260724033716-83e58baca724
 	github.com/rivo/tview v0.42.0
 	github.com/rivo/uniseg v0.4.7
 	github.com/rogpeppe/go-internal v1.16.0

@@ -106,7 +106,9 @@ func Nearest(frames []stack.Frame, program string) *stack.Frame {
 func innermost(frames []stack.Frame, program string, not []string) (found *stack.Frame) {
 	for i := range frames {
 		f := &frames[i]
+		// Code of a standard library may be compiled with the program: of C++ and of Rust.
 		if f.Module != program || f.Function == "" || f.Function == "_start" ||
+			strings.HasPrefix(f.File, "/usr/include/") || strings.HasPrefix(f.File, "/rustc/") ||
 			slices.ContainsFunc(not, func(s string) bool { return strings.HasPrefix(f.Function, s) }) {
 			continue
 		}

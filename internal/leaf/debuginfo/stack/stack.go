@@ -23,6 +23,7 @@ import (
 	"github.com/go-delve/delve/pkg/dwarf/frame"
 	"github.com/go-delve/delve/pkg/dwarf/op"
 	"github.com/go-delve/delve/pkg/dwarf/regnum"
+	"github.com/ianlancetaylor/demangle"
 )
 
 // Frame is a function that has not returned yet.
@@ -213,6 +214,7 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 	if i >= 0 {
 		if s := &c.functions[i]; s.Size == 0 || addr < s.Value+s.Size {
 			function, _, _ = strings.Cut(s.Name, "@")
+			function = demangle.Filter(function, demangle.NoParams, demangle.NoTemplateParams) // of C++ and Rust
 		}
 	}
 	if c.lines != nil {
