@@ -49,11 +49,12 @@ type Sought struct {
 
 // seek notes that a program asks for the path name.
 func (n *Node) seek(name string) {
+	name = path.Clean(name) // /node/.. is no name in /node
 	if !slices.ContainsFunc(seekable, func(dir string) bool { return strings.HasPrefix(name, dir+"/") }) {
 		return
 	}
 	s := &n.home.view.sought
-	if name = path.Clean(name); len(s.names) >= maxSought {
+	if len(s.names) >= maxSought {
 		return
 	}
 	if _, known := s.names[name]; known {
