@@ -37,9 +37,9 @@ func (a *app) diskCommand() *cobra.Command {
 		Short: "Check what a loss of power leaves of file systems, and of programs on top of them",
 		Long: `Makes the stack of a spec over block devices whose content Ariadne holds: file systems of the
 running kernel, and components of your own. It runs a workload on the stack and logs each request
-to the devices. At each flush, Ariadne forms the contents that a loss of power may leave: everything
-that was flushed before, and any subset of the requests since, up to --images at each point. The stack
-recovers on each different content, and a checker examines what comes back.
+to the devices. At each flush, Ariadne forms the contents that a loss of power may leave:
+everything that was flushed before, and any subset of the requests since, up to --images at each
+point. The stack recovers on each different content, and a checker examines what comes back.
 
 The checker of a spec is the commands mutate and check, or files: a ready-made checker of file
 systems, with workloads of its own. docs/guides/disk.md has examples and all fields.

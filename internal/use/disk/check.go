@@ -38,7 +38,7 @@ type Report struct {
 	Executions int    `json:"executions"`
 	// Planned is how many executions there are in all, or 0 if that is not known.
 	Planned int `json:"planned,omitempty"`
-	// executions that were cut off at a known signature
+	// executions that ended early, at a known signature
 	Equal    int `json:"equal_signatures,omitempty"`
 	Requests int `json:"requests"`
 	Flushes  int `json:"flushes"`
@@ -81,11 +81,14 @@ type judge struct {
 	began    time.Time
 	shown    time.Time
 	groups   map[string]*Group
+	// signatures are those seen.
+	signatures map[string]signed
 }
 
 // Check checks a stack. When ctx ends, it returns what it has, and the error of ctx.
 func Check(ctx context.Context, o Options) (*Report, error) {
-	j := &judge{Options: o, Report: &Report{Name: o.Spec.Name}, began: time.Now(), groups: map[string]*Group{}}
+	j := &judge{Options: o, Report: &Report{Name: o.Spec.Name}, began: time.Now(), groups: map[string]*Group{},
+		signatures: map[string]signed{}}
 	j.subject = commands{o.Spec}
 	if o.Spec.Files != nil {
 		j.subject = newFiles(o.Spec)
@@ -175,10 +178,6 @@ func (j *judge) check(ctx context.Context) error {
 		}
 		j.Report.Executions++
 		plans.done(p)
-		if e == nil { // a known state
-			j.Equal++
-			continue
-		}
 		if err := j.judge(ctx, e); err != nil {
 			return err
 		}

@@ -151,6 +151,28 @@ checker:
 	}
 }
 
+// TestSignatures: an execution ends where its state is known. The mutations add one of two bits to
+// a sum, so of the 16 sequences only those go on that lead to new sums.
+func TestSignatures(t *testing.T) {
+	able(t, "mkfs.ext4")
+	text := ext4Stack + `
+images: 1
+checker:
+  init: 'echo 0 > sum'
+  mutate: 'exec 3<>/dev/ariadne; echo choose 2 >&3; read -r x <&3; echo $(($(cat sum) + x)) > sum; sync sum'
+  check: 'test -e sum'
+  mutations: 4
+`
+	all := check(t, Options{Spec: parse(t, text)})
+	if all.Executions != 16 || all.Equal > 0 {
+		t.Error(printed(all))
+	}
+	some := check(t, Options{Spec: parse(t, text+"  signature: 'cat sum'\n")})
+	if some.Executions >= 10 || some.Equal == 0 || some.Failed > 0 {
+		t.Error(printed(some))
+	}
+}
+
 // TestCrashNow: images are formed only where the workload asks for them.
 func TestCrashNow(t *testing.T) {
 	able(t, "mkfs.ext4")

@@ -4,9 +4,11 @@ package disk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
@@ -71,13 +73,15 @@ func (h *hearing) choose(things []string) (answer, why string) {
 	if at < len(h.plan.answers) {
 		k = min(h.plan.answers[at], n-1)
 	}
+	h.plan.chosen = append(h.plan.chosen, k)
 	if things == nil {
 		return strconv.Itoa(k), ""
 	}
 	return things[k], ""
 }
 
-// execute runs a workload on the stack, and records it. It returns nil if a signature is known.
+// execute runs a workload on the stack, and records it. It ends the workload at a signature that is
+// known.
 func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	w := j.recorder
 	e := &execution{plan: p, base: j.base}
@@ -88,22 +92,67 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	defer w.Hear(nil)
 	nodes := w.Serve(disks, to)
 	defer w.Drop(nodes)
-	mutate := j.subject.record(p)
-	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes}}, mutate...)
-	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})
-	results, err := w.Do(ctx, steps, limitOf(steps, &j.Spec.Config))
-	if err != nil {
+	do := func(steps ...stack.Step) ([]stack.Result, error) {
+		results, err := w.Do(ctx, steps, limitOf(steps, &j.Spec.Config))
+		if err != nil {
+			return nil, err
+		}
+		if f := failure(steps, results); f != nil {
+			return nil, fmt.Errorf("%s: %s", p.name, f)
+		}
+		return results, nil
+	}
+	if _, err := do(stack.Step{Kind: stack.Mount, Nodes: nodes}); err != nil {
 		return nil, err
 	}
-	if f := failure(steps, results); f != nil {
-		return nil, fmt.Errorf("%s: %s", p.name, f)
+	var last []stack.Result
+	for n, m := range j.subject.record(p) {
+		results, err := do(m.steps...)
+		if err != nil {
+			return nil, errors.Join(err, unmount(ctx, w))
+		}
+		last = results
+		if m.signed && j.known(results[len(results)-1].Output, n, p) && n+1 < j.Spec.Checker.Mutations {
+			j.Equal++
+			break
+		}
+	}
+	if _, err := do(stack.Step{Kind: stack.Unmount}); err != nil {
+		return nil, err
 	}
 	e.log = to.Ops()
 	if p.calls != nil {
 		e.history = j.subject.(files).history()
-		e.recall(results[1])
+		e.recall(last[0])
 	}
 	return e, nil
+}
+
+// unmount unmounts the stack after a failure.
+func unmount(ctx context.Context, w *stack.Worker) error {
+	_, err := w.Do(ctx, []stack.Step{{Kind: stack.Unmount}}, time.Minute)
+	return err
+}
+
+// signed is where a signature was seen first.
+type signed struct {
+	mutations int
+	chosen    string // the answers to all choices until then
+}
+
+// known reports whether a signature was seen in another execution after as many mutations, or after
+// fewer: what can follow is tried from there.
+func (j *judge) known(signature string, mutations int, p *plan) bool {
+	now := signed{mutations, fmt.Sprint(p.chosen)}
+	before, ok := j.signatures[signature]
+	switch {
+	case ok && before == now: // the same beginning
+		return false
+	case ok && before.mutations <= mutations:
+		return true
+	}
+	j.signatures[signature] = now
+	return false
 }
 
 func clones(disks []*block.Disk) (all []*block.Disk) {

@@ -18,14 +18,21 @@ type subject interface {
 	// setup are steps on the new stack, before all workloads.
 	setup() []stack.Step
 	plans() plans
-	// record are the steps of a workload on the mounted stack.
-	record(*plan) []stack.Step
+	// record are the steps of a workload on the mounted stack: mutations, in a row.
+	record(*plan) []mutation
 	// examine are the steps on a stack that has recovered. epoch is what was said by the loss.
 	examine(*execution, *epoch) []stack.Step
 	// key tells apart images with equal contents that are examined each, because of what was said.
 	key(*epoch) string
 	// verdict says what is wrong by the results of examine, or returns "".
 	verdict(*execution, *epoch, []stack.Result) string
+}
+
+// mutation is a part of a workload.
+type mutation struct {
+	steps []stack.Step
+	// signed says that the last step prints a signature of the state.
+	signed bool
 }
 
 // plans are workloads, one after the other.
@@ -41,6 +48,7 @@ type plan struct {
 	calls   []fsmodel.Call // of the ready-made checker
 	answers []int          // to the first choices, of commands
 	asked   []int          // of all choices, how many alternatives there were
+	chosen  []int          // the answers to all
 }
 
 // epoch is what was said up to some moment.
@@ -92,18 +100,19 @@ func (c commands) setup() (steps []stack.Step) {
 	return steps
 }
 
-func (c commands) record(*plan) (steps []stack.Step) {
+func (c commands) record(*plan) (all []mutation) {
 	for n := range c.Checker.Mutations {
 		number := fmt.Sprint("ARIADNE_MUTATION=", n+1)
-		steps = append(steps, c.run("mutate", c.Checker.Mutate, number))
-		if len(c.Checker.Signature) > 0 {
-			steps = append(steps, c.run("signature", c.Checker.Signature, number))
+		m := mutation{steps: []stack.Step{c.run("mutate", c.Checker.Mutate, number)}}
+		if m.signed = len(c.Checker.Signature) > 0; m.signed {
+			m.steps = append(m.steps, c.run("signature", c.Checker.Signature, number))
 		}
+		all = append(all, m)
 	}
 	if len(c.Checker.Finish) > 0 {
-		steps = append(steps, c.run("finish", c.Checker.Finish))
+		all = append(all, mutation{steps: []stack.Step{c.run("finish", c.Checker.Finish)}})
 	}
-	return steps
+	return all
 }
 
 func (c commands) examine(_ *execution, e *epoch) []stack.Step {
@@ -129,10 +138,7 @@ func (c *choices) next() *plan { return c.plan }
 // done finds the next answers.
 func (c *choices) done(p *plan) {
 	c.plan = nil
-	answers := append([]int(nil), p.answers...)
-	for len(answers) < len(p.asked) {
-		answers = append(answers, 0)
-	}
+	answers := p.chosen
 	for i := len(answers) - 1; i >= 0; i-- {
 		if answers[i]+1 < p.asked[i] {
 			answers[i]++
@@ -166,8 +172,8 @@ func (f files) setup() []stack.Step {
 	return []stack.Step{{Kind: stack.Apply, Calls: fsmodel.Setup(), Timeout: defaultTimeout}}
 }
 
-func (f files) record(p *plan) []stack.Step {
-	return []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}}
+func (f files) record(p *plan) []mutation {
+	return []mutation{{steps: []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}}}}
 }
 
 func (f files) examine(*execution, *epoch) []stack.Step { return []stack.Step{{Kind: stack.Look}} }

@@ -94,6 +94,10 @@ func randomLog(r *rand.Rand, devices int, size int64) (ops []Op) {
 		o := Op{Kind: Write, Device: r.IntN(devices), FUA: r.IntN(6) == 0}
 		o.Offset = 512 * r.Int64N(size/512)
 		o.Length = min(512*(1+r.Int64N(3)), size-o.Offset)
+		if size > PageSize && r.IntN(3) == 0 { // whole pages
+			o.Offset = PageSize * r.Int64N(size/PageSize)
+			o.Length = min(PageSize*(1+r.Int64N(2)), size-o.Offset)
+		}
 		switch n := r.IntN(10); {
 		case n < 2:
 			o = Op{Kind: Flush, Device: o.Device}
@@ -167,7 +171,10 @@ func TestImages(t *testing.T) {
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		devices, tear := 1+r.IntN(2), []int64{0, 512, 4096}[r.IntN(3)]
-		const size = PageSize
+		size := int64(2 * PageSize)
+		if tear == 512 {
+			size = PageSize
+		}
 		var base []*Disk
 		var flats []flat
 		for range devices {

@@ -1,6 +1,9 @@
 package block
 
-import "math/rand/v2"
+import (
+	"maps"
+	"math/rand/v2"
+)
 
 // Moments say at which points of a log images are formed.
 type Moments uint8
@@ -52,13 +55,21 @@ type Walk struct {
 	base   []*Disk
 	window []unit // not in base, in order
 	sum    Sum    // of base
+	// whole are pages that requests write wholly, which all images share.
+	whole map[wholePage]*page
+}
+
+// wholePage is a page as a request writes it.
+type wholePage struct {
+	op   int   // position in the log
+	page int64 // number
 }
 
 // NewWalk begins before the first request of a log. base has the content of each device then, and
 // is not changed. tear is the size of sectors in bytes that are written wholly or not at all. With
 // 0 each request is.
 func NewWalk(base []*Disk, ops []Op, tear int64) *Walk {
-	w := &Walk{ops: ops, tear: tear}
+	w := &Walk{ops: ops, tear: tear, whole: map[wholePage]*page{}}
 	for i, d := range base {
 		w.base = append(w.base, d.Clone())
 		w.sum.add(d.Sum().device(i))
@@ -121,6 +132,11 @@ func (w *Walk) settle() {
 	}
 	w.sum.add(w.put(w.base, func(i int) bool { return settled[i] }))
 	w.window = append([]unit(nil), w.window[n:]...)
+	first := w.at
+	if len(w.window) > 0 {
+		first = w.window[0].op
+	}
+	maps.DeleteFunc(w.whole, func(p wholePage, _ *page) bool { return p.op < first })
 }
 
 // put applies units of the window to disks, in order, and returns what that adds to their sum.
@@ -142,7 +158,7 @@ func (w *Walk) put(disks []*Disk, has func(int) bool) (change Sum) {
 				before[place{o.Device, n}] = d.sumOf(n)
 			}
 		})
-		o.apply(d, u.lo, u.hi)
+		w.apply(u, d)
 	}
 	for p, was := range before {
 		now := disks[p.device].sumOf(p.page)
@@ -150,6 +166,29 @@ func (w *Walk) put(disks []*Disk, has func(int) bool) (change Sum) {
 		change.add(now.device(p.device))
 	}
 	return change
+}
+
+// apply does what a unit does to its device. Pages that it writes wholly are shared.
+func (w *Walk) apply(u *unit, d *Disk) {
+	o := &w.ops[u.op]
+	if o.Kind != Write {
+		o.apply(d, u.lo, u.hi)
+		return
+	}
+	d.pieces(u.lo, u.hi-u.lo, func(n, in, from, length int64) {
+		at := u.lo + from
+		if length < PageSize {
+			o.apply(d, at, at+length)
+			return
+		}
+		key := wholePage{u.op, n}
+		p := w.whole[key]
+		if p == nil {
+			p = &page{data: [PageSize]byte(o.Data[at-o.Offset:])}
+			w.whole[key] = p
+		}
+		d.set(n, p)
+	})
 }
 
 // volatile are the places in the window of units that may be lost.
