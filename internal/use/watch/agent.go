@@ -24,6 +24,9 @@ type Agent struct {
 	nodes  []*watched
 	base   ariadne.Time // of native.Now, when the watch began
 	batch  []live.Record
+	beat   ariadne.Time      // when it last told that nothing else has happened
+	owed   bool              // something was told since
+	behind bool              // the log is too long
 	onWait func(text string) // or nil
 	calls  chan func()       // of do
 	over   chan struct{}     // is closed when the agent has ended
@@ -49,7 +52,8 @@ type watched struct {
 	checked ariadne.Time // everything before it was told
 	met     bool         // some process of it was found before
 	exposed *expose.Set  // as far as it was told
-	unknown bool         // it may expose more, from before it was watched
+	unknown []string     // names of tuples that it may have exposed before it was watched
+	skipped []string     // names of tuples whose changes were left out
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -172,18 +176,33 @@ func pidOf(ctx context.Context, n *spec.Native) (int, error) {
 // came enters that a node's process is there, which was not there at a time.
 func (a *Agent) came(n *watched, p *native.Process, before ariadne.Time) error {
 	n.process = p
-	at := a.now()
-	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
-	if n.native.Found && n.native.Start == nil && !n.met && n.native.Before == spec.BeforeUnknown {
-		n.unknown = true
-		a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: "it ran before it was watched"})
-	}
-	n.met = true
 	if err := a.follow(n, p.PID); err != nil {
 		return err
 	}
+	at := a.now()
+	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
+	if names := a.missed(n); len(names) > 0 {
+		n.unknown = append(n.unknown, names...)
+		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
+	}
+	n.met = true
 	return a.waiter.Add(p.Descriptor())
 }
+
+// missed returns the names of tuples that a process may have exposed before it was found. Of a node
+// whose process has ended and come again, the lines are all in the files that the agent follows.
+func (a *Agent) missed(n *watched) []string {
+	switch {
+	case n.isStarted() || n.native.Before == spec.BeforeNothing:
+		return nil
+	case n.met || n.native.Before == spec.BeforeInLog:
+		return a.namesByCalls()
+	}
+	return append(a.namesByLines(), a.namesByCalls()...)
+}
+
+// beatEvery is how often the agent tells at most that nothing else has happened.
+const beatEvery = 2 * time.Millisecond
 
 // run watches until ctx ends.
 func (a *Agent) run(ctx context.Context) error {
@@ -209,7 +228,11 @@ func (a *Agent) run(ctx context.Context) error {
 		if left := round - native.Since(began); left > 0 {
 			time.Sleep(left)
 		}
-		if err := a.waiter.Wait(a.spec.Watch.Heartbeat); err != nil {
+		most := a.spec.Watch.Heartbeat
+		if a.owed {
+			most = beatEvery
+		}
+		if err := a.waiter.Wait(most); err != nil {
 			return err
 		}
 	}
@@ -224,7 +247,7 @@ func (a *Agent) finish() error {
 		}
 		a.flush()
 		time.Sleep(a.spec.Watch.Settle + a.spec.Watch.ClockError + positionsEvery)
-		a.placed = 0 // positions are read, whenever they were read last
+		a.placed, a.beat = 0, 0 // however short ago that was
 	}
 	return nil
 }
@@ -254,6 +277,12 @@ func (a *Agent) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.tellSkipped()
+	owed := len(a.batch) > told || a.owed
+	if a.owed = owed && (!complete || positions == nil && time.Duration(all-a.beat) < beatEvery); a.owed {
+		return a.lookRarely(ctx)
+	}
+	a.beat = all
 	for i, n := range a.nodes {
 		if !complete {
 			break // calls may be missing that were before now
@@ -264,6 +293,11 @@ func (a *Agent) look(ctx context.Context) error {
 		}
 		a.tell(n, r)
 	}
+	return a.lookRarely(ctx)
+}
+
+// lookRarely does what need not be done at each look.
+func (a *Agent) lookRarely(ctx context.Context) error {
 	if a.now() < a.looked.Add(lookAgain) {
 		return nil
 	}
@@ -315,12 +349,22 @@ func (a *Agent) namesByLines() (names []string) {
 	return names
 }
 
+// enter keeps what a node exposes after some changes.
+func (n *watched) enter(changes []expose.Change) {
+	n.exposed = n.exposed.After(changes)
+	n.unknown = slices.DeleteFunc(n.unknown, func(name string) bool {
+		return slices.ContainsFunc(changes, func(c expose.Change) bool {
+			return c.Name == name && (c.Ends && c.All || !c.Ends && c.Key == "")
+		})
+	})
+}
+
 // showLine tells what one line shows.
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
 	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
 	if len(changes) > 0 {
-		n.exposed = n.exposed.After(changes)
+		n.enter(changes)
 		a.tell(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
 }
@@ -332,14 +376,38 @@ func (a *Agent) went(n *watched) error {
 	if err := n.process.Close(); err != nil {
 		return err
 	}
-	n.process, n.exposed, n.unknown = nil, n.exposed.Staying(), false
+	n.process, n.exposed, n.unknown = nil, n.exposed.Staying(), nil
 	a.tell(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil
 }
 
+// mostBehind is how many records verifiers may be behind. Then changes are left out, and what nodes
+// expose by these names is unknown.
+const mostBehind = 1 << 18
+
+// tellSkipped tells of which names changes were left out.
+func (a *Agent) tellSkipped() {
+	for _, n := range a.nodes {
+		if n.skipped != nil {
+			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: n.skipped,
+				Text: "changes came faster than they were judged"})
+			n.skipped = nil
+		}
+	}
+	a.behind = a.log.Behind() > mostBehind
+}
+
 // tell adds a record of a node.
 func (a *Agent) tell(n *watched, r live.Record) {
+	if a.behind && r.Kind == live.Show {
+		for i := range r.Changes {
+			if name := r.Changes[i].Name; !slices.Contains(n.skipped, name) {
+				n.skipped = append(n.skipped, name)
+			}
+		}
+		return
+	}
 	n.seq++
 	r.Node, r.Seq = n.def.ID, n.seq
 	a.batch = append(a.batch, r)

@@ -11,6 +11,8 @@ import (
 type Log interface {
 	// Append adds records.
 	Append(all []live.Record)
+	// Behind returns how many records the slowest reader has not read.
+	Behind() int
 	// Close says that nothing more comes.
 	Close()
 	// Reader returns a reader of all records, from the first one on.
@@ -21,8 +23,6 @@ type Log interface {
 type Reader interface {
 	// Next returns further records, and waits for them. ok: there are more to come.
 	Next() (all []live.Record, ok bool)
-	// Behind returns how many records have not been read.
-	Behind() int
 }
 
 // Memory is a Log in this process. It forgets what all of its readers have read.
@@ -67,19 +67,6 @@ func (m *Memory) Reader() Reader {
 	return r
 }
 
-// end lets the log forget what a reader needs no longer.
-func (m *Memory) end(r *memoryReader) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for i := range m.readers {
-		if m.readers[i] == r {
-			m.readers = append(m.readers[:i], m.readers[i+1:]...)
-			break
-		}
-	}
-	m.forget()
-}
-
 func (m *Memory) forget() {
 	least := m.first + len(m.records)
 	for _, r := range m.readers {
@@ -110,9 +97,12 @@ func (r *memoryReader) Next() (all []live.Record, ok bool) {
 	return all, len(all) > 0 || !m.closed
 }
 
-// Behind implements Reader.
-func (r *memoryReader) Behind() int {
-	r.log.mu.Lock()
-	defer r.log.mu.Unlock()
-	return r.log.first + len(r.log.records) - r.next
+// Behind implements Log.
+func (m *Memory) Behind() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.readers {
+		n = max(n, m.first+len(m.records)-r.next)
+	}
+	return n
 }

@@ -175,6 +175,10 @@ func (a *Agent) follow(n *watched, pid int) error {
 	if a.kernel == nil {
 		return nil
 	}
+	// What it starts from here on is followed, too, and what it had started is found then.
+	if err := a.kernel.Follow(int(n.def.ID), pid); err != nil {
+		return err
+	}
 	all := native.Descendants(pid)
 	if err := a.kernel.Follow(int(n.def.ID), all...); err != nil {
 		return err
@@ -247,7 +251,7 @@ func (a *Agent) showCall(c *probe.Call) {
 	}
 	out := ariadne.Output{Exposures: []ariadne.Shown{{At: at, Exposure: e}}}
 	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
-	n.exposed = n.exposed.After(changes)
+	n.enter(changes)
 	a.tell(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
 		Text: "call of " + p.Function})
 }

@@ -119,11 +119,8 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 	if len(changes) > 0 {
 		a.tell(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: "known before"})
 	}
-	switch {
-	case n.unknown:
-		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "it ran before it was watched"})
-	case n.process != nil && unknown != nil:
-		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "the spec has changed", Names: unknown})
+	if names := slices.Concat(unknown, n.unknown); n.process != nil && len(names) > 0 {
+		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "the spec has changed", Names: names})
 	}
 }
 

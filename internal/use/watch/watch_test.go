@@ -268,3 +268,58 @@ properties: {never: {always: len(started) < 2 or len(up) < 2}}
 		t.Errorf("%q are left: %v", after, err)
 	}
 }
+
+// slowLog is a log whose readers are behind.
+type slowLog struct {
+	*Memory
+	behind int
+}
+
+func (l *slowLog) Behind() int { return l.behind }
+
+// TestBehind: where changes come faster than they are judged, they are left out, and that is told.
+func TestBehind(t *testing.T) {
+	s := specOf(t, "nodes: [{name: n1}]\nwatch: {nodes: {n1: {start: 'sleep 9'}}}\n"+leader)
+	log := &slowLog{Memory: NewMemory()}
+	reader := log.Reader()
+	a, err := newAgent(s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.files, a.dropped = map[file]bool{}, make([]uint64, 1)
+	show := func() {
+		t.Helper()
+		a.showLine(a.nodes[0], "leads 1", a.now())
+		if err := a.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.flush()
+	}
+	show()
+	log.behind = mostBehind + 1
+	show() // it notes that
+	show()
+	log.behind = 0
+	show()
+	show()
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+	log.Close()
+	var kinds []live.Kind
+	for {
+		records, ok := reader.Next()
+		if !ok {
+			break
+		}
+		for _, r := range records {
+			if r.Kind != live.Beat {
+				kinds = append(kinds, r.Kind)
+			}
+		}
+	}
+	want := []live.Kind{live.Show, live.Show, live.Lost, live.Lost, live.Show}
+	if !slices.Equal(kinds, want) {
+		t.Errorf("%v, want %v", kinds, want)
+	}
+}
