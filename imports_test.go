@@ -62,6 +62,8 @@ var pure = map[string][]string{
 		"internal/judge/history", "internal/judge/property", "internal/leaf/readfile", "internal/judge/script",
 		"internal/judge/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math",
 		"slices", "strconv", "strings", "sync", "sync/atomic", "time"},
+	"internal/judge/live": {"ariadne", "internal/judge", "internal/judge/expose", "internal/judge/property", "fmt",
+		"maps", "net/netip", "slices", "time"},
 	"internal/explore/work": {"ariadne", "internal/leaf/hash", "internal/judge/property",
 		"internal/explore/coverage", "internal/explore/memo", "internal/explore/search",
 		"internal/explore/search/strategy", "internal/explore/space", "bytes", "cmp", "encoding/json", "errors", "fmt",

@@ -250,7 +250,7 @@ func What(r *live.Record) string {
 	case live.Down:
 		return "is down"
 	case live.Lost:
-		return "is partly unknown"
+		return "is partly unknown: " + r.Text
 	case live.Beat:
 		return "is there"
 	}
