@@ -47,7 +47,6 @@ type watched struct {
 	native  *spec.Native
 	process *native.Process // nil: there is none
 	sources []native.Source
-	dropped []native.Source // that have ended
 	seq     uint64
 	checked ariadne.Time // everything before it was told
 	met     bool         // some process of it was found before

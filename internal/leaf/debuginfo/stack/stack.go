@@ -214,7 +214,8 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 	if i >= 0 {
 		if s := &c.functions[i]; s.Size == 0 || addr < s.Value+s.Size {
 			function, _, _ = strings.Cut(s.Name, "@")
-			function = demangle.Filter(function, demangle.NoParams, demangle.NoTemplateParams) // of C++ and Rust
+			// of C++ and Rust
+			function = demangle.Filter(function, demangle.NoParams, demangle.NoTemplateParams)
 		}
 	}
 	if c.lines != nil {
