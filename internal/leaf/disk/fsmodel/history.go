@@ -26,6 +26,7 @@ type synced struct {
 	in     Inode
 	lo, hi int64 // bytes
 	data   bool  // of fdatasync: not its names
+	ranged bool  // of a write with O_SYNC: bytes lo to hi alone
 }
 
 // NewHistory begins with files that are durable.
@@ -108,7 +109,7 @@ func (h *History) sync(c Call, k int, after *Tree) {
 	case Fsync, Fdatasync:
 		h.syncs = append(h.syncs, synced{call: k, in: in, hi: 1 << 62, data: c.Kind == Fdatasync})
 	case SyncWrite:
-		h.syncs = append(h.syncs, synced{call: k, in: in, lo: c.Offset, hi: c.Offset + c.Length})
+		h.syncs = append(h.syncs, synced{call: k, in: in, lo: c.Offset, hi: c.Offset + c.Length, ranged: true})
 	}
 }
 

@@ -117,6 +117,7 @@ func TestRules(t *testing.T) {
 	creat := Call{Kind: Creat, Path: "A/new"}
 	overwrite := Call{Kind: Write, Path: "A/foo", Offset: 0, Length: 6000, Byte: 'x'}
 	longer := Call{Kind: Write, Path: "B/bar", Offset: 100, Length: 1000, Byte: 'e'}
+	syncWrite := Call{Kind: SyncWrite, Path: "B/bar", Offset: 0, Length: 50, Byte: 'y'}
 	rename := Call{Kind: Rename, Path: "A/foo", To: "B/bar"}
 	for _, c := range []struct {
 		name  string
@@ -150,6 +151,14 @@ func TestRules(t *testing.T) {
 			with(Entry{Path: "B/bar", Ino: 100, Size: 700, Data: []byte(strings.Repeat("b", 100))}), "onp"},
 		{"a size in between, at the end of a block", []Call{longer},
 			with(Entry{Path: "B/bar", Ino: 100, Size: 512, Data: []byte(strings.Repeat("b", 100))}), ""},
+		{"O_SYNC does not make an earlier size durable", []Call{longer, syncWrite},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 100,
+				Data: []byte(strings.Repeat("y", 50) + strings.Repeat("b", 50))}), ""},
+		{"O_SYNC makes its own bytes durable", []Call{longer, syncWrite},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 100, Data: []byte(strings.Repeat("b", 100))}), "onp"},
+		{"O_SYNC makes its own size durable",
+			[]Call{{Kind: SyncWrite, Path: "B/bar", Offset: 100, Length: 50, Byte: 'y'}},
+			with(Entry{Path: "B/bar", Ino: 100, Size: 100, Data: []byte(strings.Repeat("b", 100))}), "onp"},
 		{"a rename over a file leaves neither", []Call{rename}, func(f []Entry) []Entry {
 			return without("A/foo")(without("B/bar")(f))
 		}, "on"},

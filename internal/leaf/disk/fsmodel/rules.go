@@ -140,7 +140,7 @@ const block = 512
 // byte was synced, or zero where the file did not reach so far. The size must be one of those since
 // it was synced, or between them at the end of a block.
 func (h *History) content(in Inode, ended, begun int, e Entry) string {
-	sized := h.syncedAt(in, ended, func(synced) bool { return true })
+	sized := h.syncedAt(in, ended, func(s synced) bool { return !s.ranged })
 	var sizes []int64
 	for j := sized; j <= begun; j++ {
 		if f := h.states[j].files[in]; f != nil {
@@ -150,6 +150,9 @@ func (h *History) content(in Inode, ended, begun int, e Entry) string {
 	if !slices.Contains(sizes, e.Size) &&
 		(e.Size%block != 0 || e.Size < slices.Min(sizes) || e.Size > slices.Max(sizes)) {
 		return fmt.Sprintf("has %d bytes, and should have %s", e.Size, either(sizes))
+	}
+	if least := h.leastSize(in, ended, begun); e.Size < least {
+		return fmt.Sprintf("has %d bytes, and should have %d or more", e.Size, least)
 	}
 	for at := range e.Size {
 		var is byte
@@ -165,6 +168,25 @@ func (h *History) content(in Inode, ended, begun int, e Entry) string {
 		}
 	}
 	return ""
+}
+
+// leastSize is how far writes with O_SYNC reach that have ended, if no later call makes the file
+// shorter. Such a write does not make the size durable to which an earlier one has extended the
+// file.
+func (h *History) leastSize(in Inode, ended, begun int) (least int64) {
+	for _, s := range h.syncs {
+		if !s.ranged || s.in != in || s.call >= ended {
+			continue
+		}
+		size := s.hi
+		for j := s.call + 1; j <= begun; j++ {
+			if f := h.states[j].files[in]; f != nil {
+				size = min(size, int64(len(f.data)))
+			}
+		}
+		least = max(least, size)
+	}
+	return least
 }
 
 // syncedAt is the state that the last sync of a part of an inode has made durable.
