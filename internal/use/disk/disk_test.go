@@ -223,7 +223,7 @@ images: 1
 checker:
   mutate: 'echo > f; sync'
   check: '`+command+`'
-  timeout: 2s
+  timeout: 4s
 `), Workers: 2})
 		if r.Failed > 0 || r.Undecided == 0 {
 			t.Errorf("%s: %s", name, printed(r))

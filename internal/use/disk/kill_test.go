@@ -77,7 +77,7 @@ func TestKilled(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		after := time.Duration(r.Int64N(int64(2 * time.Second)))
+		after := time.Duration(r.Int64N(int64(3 * time.Second)))
 		time.Sleep(after)
 		if len(left(t, dir)) > 1 {
 			attached++
