@@ -318,6 +318,21 @@ files: {one_in: 10}
 	}
 }
 
+// TestNoBarrier: ext4 that sends no flushes loses what was synced.
+func TestNoBarrier(t *testing.T) {
+	able(t, "mkfs.ext4")
+	r := check(t, Options{Spec: parse(t, `
+stack:
+- {device: 8MB}
+- {name: fs, filesystem: ext4, options: nobarrier}
+images: 8
+files: {}
+`), Executions: 3})
+	if r.Failed == 0 {
+		t.Error(printed(r))
+	}
+}
+
 // TestLies: a device that makes nothing durable when it is flushed is found out, with each file
 // system that has a journal.
 func TestLies(t *testing.T) {
