@@ -145,7 +145,6 @@ static int make(enum kind kind)
 }
 
 // device keeps what changes a file off those of the machine.
-// device: it is the machine's, on Linux too, and stays as it is.
 static int device(enum kind k) { return k >= NULL_DEVICE && k <= MASTER; }
 static int directory(enum kind k) { return k == DIRECTORY || k == DIRECTORY_PATH; }
 static int terminal(enum kind k) { return k == MASTER || k == SLAVE; }
