@@ -208,6 +208,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 		if q.Unknown > 0 {
 			text += fmt.Sprintf(", %d unknown", q.Unknown)
 		}
+		if q.Number != nil {
+			text += ", " + q.Number.Summary()
+		}
 		if q.Findings > 0 {
 			text += ", " + plural(q.Findings, "violation")
 		}

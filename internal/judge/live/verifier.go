@@ -78,6 +78,7 @@ type Verifier struct {
 	aims       aims
 	broken     string // the last verdict
 	history    []Shown
+	series     *property.Series // nil: the property is no number
 	found      []Finding
 	doubts     map[string]bool
 	Counts
@@ -113,6 +114,11 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 		v.nodes[i] = follower{next: 1, early: map[uint64]*Record{}, unknown: map[string]bool{}}
 	}
 	v.aims.init(p.Config.Goals, c.Patience)
+	for _, q := range p.Predicates {
+		if q.Number != nil {
+			v.series = &property.Series{Name: q.Name, Number: *q.Number}
+		}
+	}
 	return v
 }
 
@@ -430,6 +436,7 @@ func (v *Verifier) decide(e *event) error {
 	if v.OnJudged != nil {
 		v.OnJudged(e.stamp, s)
 	}
+	v.measure(s, e.At)
 	verdict := v.judge.Judge(s, expose.Between)
 	if err := v.judge.Err(); err != nil {
 		return err
@@ -440,6 +447,21 @@ func (v *Verifier) decide(e *event) error {
 	v.broken = verdict
 	return v.aims.judge(v, e)
 }
+
+// measure enters the number of a property that is one.
+func (v *Verifier) measure(s *expose.Snapshot, at ariadne.Time) {
+	if v.series == nil {
+		return
+	}
+	for _, n := range v.judge.Numbers(s) {
+		v.series.Add(v.Judged, at, n)
+		v.series.End = at
+	}
+}
+
+// Series returns how the number of the property went, or nil: the property is none. Its steps are
+// the moments that were judged.
+func (v *Verifier) Series() *property.Series { return v.series }
 
 // report enters a finding.
 func (v *Verifier) report(kind, message string, at ariadne.Time) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
@@ -82,6 +83,7 @@ type Property struct {
 	Findings int    `json:"findings"`
 	Broken   bool   `json:"broken"` // it did not hold at the end
 	live.Counts
+	Number *property.Series `json:"number,omitempty"` // of a property that is one
 }
 
 // Report is what came of a watch.
@@ -284,7 +286,7 @@ func (w *watching) conclude() *Report {
 	}
 	for _, v := range slices.Concat(w.ended, w.verify) {
 		r.Properties = append(r.Properties, Property{Name: v.name, Findings: v.findings,
-			Broken: v.verifier.Broken() != "", Counts: v.verifier.Counts})
+			Broken: v.verifier.Broken() != "", Counts: v.verifier.Counts, Number: v.verifier.Series()})
 		r.Records = max(r.Records, v.verifier.Records)
 		r.Doubts = append(r.Doubts, v.verifier.Doubts()...)
 		if n := v.verifier.Judged; n == 0 {

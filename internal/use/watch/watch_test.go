@@ -323,3 +323,27 @@ func TestBehind(t *testing.T) {
 		t.Errorf("%v, want %v", kinds, want)
 	}
 }
+
+// TestNumber: a property that is a number has its values over time, and is judged by its bounds.
+func TestNumber(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {queue: {line: 'queue (?P<length>\d+)'}}
+properties: {length: {number: 'int(queue[0].length) if queue else None', at_most: 5}}
+watch: {nodes: {n1: {start: 'echo queue 3; sleep 0.1; echo queue 7; sleep 0.1; echo queue 1; sleep 9'}}}
+`)
+	r := watchFor(t, s, Options{Time: 600 * time.Millisecond})
+	n := r.Properties[0].Number
+	if n == nil || n.Min != 1 || n.Max != 7 || n.Beyond == nil || len(r.Findings) != 1 {
+		t.Fatalf("%+v %+v", n, r.Findings)
+	}
+	var values []string
+	for _, p := range n.Points {
+		if p.Value != nil {
+			values = append(values, fmt.Sprint(*p.Value))
+		}
+	}
+	if got := strings.Join(values, " "); got != "3 7 1" {
+		t.Errorf("%s", got)
+	}
+}
