@@ -19,6 +19,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/system"
+	_ "github.com/ariadne-mc/ariadne/internal/system/early" // before go-fuse
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/system/stack"

@@ -19,8 +19,9 @@ import (
 
 // started are the programs that the agent has started.
 type started struct {
-	lab, own *native.Lab // of nodes with namespaces, and of those without; nil: there are none
-	dir      string      // for files of the nodes, or ""
+	lab, own *native.Lab  // of nodes with namespaces, and of those without; nil: there are none
+	dir      string       // for files of the nodes, or ""
+	remove   func() error // removes dir
 	hosts    string
 	running  []*launch
 }
@@ -77,11 +78,7 @@ func (a *Agent) prepare(n *watched) (err error) {
 		if a.lab, err = native.NewLab(true); err != nil {
 			return err
 		}
-		if a.dir, err = os.MkdirTemp("", "ariadne-watch-"); err != nil {
-			return err
-		}
-		// Programs of other users find their own directories in it.
-		if err := os.Chmod(a.dir, 0o755); err != nil {
+		if a.dir, a.remove, err = native.TempDir(); err != nil {
 			return err
 		}
 		a.hosts = filepath.Join(a.dir, "hosts")
@@ -263,5 +260,5 @@ func (a *Agent) stop() error {
 	if a.dir == "" {
 		return nil
 	}
-	return os.RemoveAll(a.dir)
+	return a.remove()
 }
