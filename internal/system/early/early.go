@@ -1,10 +1,10 @@
-// Package early ends the process with one line where packages of others could not begin. The package
-// splice of go-fuse makes a pipe when it is initialized, and panics where it cannot, also in
-// processes that need no FUSE.
+// Package early ends the process with one line where packages of others could not begin. The
+// package splice of go-fuse makes a pipe when it is initialized, and panics where it cannot, also
+// in processes that need no FUSE.
 //
-// Packages are initialized in the order of their import paths, as far as their own imports are (Go's
-// specification, "Program initialization"). This one imports nothing that splice does not, so it
-// comes first.
+// Packages are initialized in the order of their import paths, as far as their own imports are
+// (Go's specification, "Program initialization"). This one imports nothing that splice does not, so
+// it comes first.
 package early
 
 import (
