@@ -188,13 +188,14 @@ func (r *Report) Explain(y *system.System) {
 			r.Note(l)
 		}
 	}
-	r.Note(y.Missed(func(id ariadne.NodeID) (lines []string) {
+	missed := y.Missed(func(id ariadne.NodeID) (lines []string) {
 		for _, dir := range r.records() {
 			data, _ := readfile.AtMost(filepath.Join(dir, logFile(r.Nodes[id].Name)), readfile.Record)
 			lines = append(lines, strings.Split(string(data), "\n")...)
 		}
 		return lines
-	})...)
+	})
+	r.Note(slices.DeleteFunc(missed, func(l string) bool { return slices.Contains(r.Servers, l) })...)
 }
 
 // records are the directories in which there are records of executions.

@@ -69,10 +69,8 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 		beside = append(beside, unlisted(sp, def, dir, said)...)
 	}
 	var lines []string
-	if len(s.fallen) > 0 && !def.Client {
-		lines = append(lines,
-			"processes that a server started failed: "+strings.Join(slices.Sorted(maps.Keys(s.fallen)),
-				"; ")+"; look for the reason in the node's log")
+	if l := s.workers(def); l != "" {
+		lines = append(lines, l)
 	}
 	if places := slices.Sorted(maps.Keys(s.busy)); len(places) > 0 {
 		if n := len(places) - maxNames; n > 0 {
@@ -94,6 +92,28 @@ func (s *Sought) advice(sp *spec.Spec, def *spec.Node, said []string) []string {
 	}
 	if len(temporary) > 0 {
 		lines = append(lines, fmt.Sprintf("%s on this machine but not in the node, whose /tmp and /var/tmp are its own and empty at first: put it beside the spec and name it as /spec/%s", theseAre(temporary), path.Base(slices.Min(temporary))))
+	}
+	return lines
+}
+
+// workers says how processes failed that a server started, or is "". s.mu is held.
+func (s *Sought) workers(def *spec.Node) string {
+	if len(s.fallen) == 0 || def.Client {
+		return ""
+	}
+	return "processes that a server started failed: " + strings.Join(slices.Sorted(maps.Keys(s.fallen)), "; ") +
+		"; look for the reason in the node's log"
+}
+
+// FailedWorkers says of which servers processes have failed that they started, a line for each.
+func (y *System) FailedWorkers() (lines []string) {
+	for i := range y.Spec.Nodes {
+		def, s := &y.Spec.Nodes[i], &y.sought[i]
+		s.mu.Lock()
+		if l := s.workers(def); l != "" {
+			lines = append(lines, "node "+def.Name+": "+l)
+		}
+		s.mu.Unlock()
 	}
 	return lines
 }

@@ -14,6 +14,7 @@ import (
 var living = map[string]string{
 	"Node.reads":     "is of one step, executed once to be looked at",
 	"Node.debugging": "is of a copy that is given up",
+	"Node.watching":  "likewise",
 	"Node.threads":   "Linux's own, of which a checkpoint has forks, registers and what frozenThread says",
 	"Node.home":      "all copies share it",
 	"Node.held":      "descriptors of what processes have mapped: the file tree follows the files from the first copy on",

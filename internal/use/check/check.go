@@ -414,6 +414,7 @@ func (c *check) closeReport(ctx context.Context) (*record.Report, error) {
 			why = StopExploredAtTimes
 		}
 	}
+	r.Served(c.system.FailedWorkers())
 	r.Stop(why, c.system.Spec)
 	row, _ := strategy.Named(c.opts.Search.Strategy)
 	switch {

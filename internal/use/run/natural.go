@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -95,7 +96,7 @@ func once(ctx context.Context, y *system.System, r *record.Report, o *Options, w
 	if err != nil {
 		return err
 	}
-	r.Served(rec.Servers())
+	r.Served(slices.Concat(rec.Servers(), y.FailedWorkers()))
 	if a.End == search.EndStopped {
 		r.Stopped = record.Interrupted
 		r.Doubt(fmt.Sprintf("the run was interrupted after step %d", a.Steps))

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +78,7 @@ func verify(ctx context.Context, y *system.System, r *record.Report, o *Options,
 	})
 	err = cmp.Or(err, rec.End(&a.Result))
 	ended(r, &a, began)
-	r.Served(rec.Servers())
+	r.Served(slices.Concat(rec.Servers(), y.FailedWorkers()))
 	var setup *ariadne.SetupError
 	if errors.As(err, &setup) { // which it did not when the trace was made
 		if changes = append(changes, y.HostChanges(path)...); len(changes) > 0 {
