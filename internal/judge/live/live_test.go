@@ -14,6 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 
+	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
+
 	"pgregory.net/rapid"
 )
 
