@@ -47,8 +47,8 @@ func TestListIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Specs with a planted bug are meant to fail, and some are for ariadne watch; these are a part of
-		// others, or run the same programs.
+		// Specs with a planted bug are meant to fail, and some are for ariadne watch; these are a
+		// part of others, or run the same programs.
 		apart := strings.HasSuffix(rel, "-bug.yaml") || strings.HasSuffix(rel, "/live.yaml") ||
 			slices.Contains([]string{"etcd/one-write.yaml", "raftkv/linearizable.yaml", "raftkv/properties.yaml",
 				"raftkv/ready.yaml", "raftkv/workload.yaml", "etcd/functions.yaml", "etcd/slow-disk.yaml",
