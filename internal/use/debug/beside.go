@@ -128,8 +128,8 @@ func (d *Debugger) beside(args string) (string, error) {
 }
 
 // lookAt is what a node looks like behind a step, as in 41, or behind one of a branch, as in
-// 41@well.
-func (d *Debugger) lookAt(id ariadne.NodeID, place string) (facts []fact, err error) {
+// 41@well, with some variables.
+func (d *Debugger) lookAt(id ariadne.NodeID, place string, names []string) (facts []fact, err error) {
 	number, branch, other := strings.Cut(place, "@")
 	step, err := strconv.Atoi(number)
 	if err != nil {
@@ -140,7 +140,7 @@ func (d *Debugger) lookAt(id ariadne.NodeID, place string) (facts []fact, err er
 		if err := d.Goto(step); err != nil {
 			return nil, err
 		}
-		facts, err = d.look(id, true)
+		facts, err = d.lookWith(id, names)
 		return facts, errors.Join(err, d.Goto(stood))
 	}
 	p, ok := d.kept[branch]
@@ -156,9 +156,20 @@ func (d *Debugger) lookAt(id ariadne.NodeID, place string) (facts []fact, err er
 			return err
 		}
 		d.known, d.events = d.session.Taken(), nil
-		facts, err = d.look(id, true)
+		facts, err = d.lookWith(id, names)
 		return err
 	})
 	d.known, d.events = known, events
+	return facts, err
+}
+
+// lookWith is what a node looks like where the debugger stands, with what its files hold, and some
+// variables.
+func (d *Debugger) lookWith(id ariadne.NodeID, names []string) ([]fact, error) {
+	facts, err := d.look(id, true)
+	for _, name := range names {
+		value, missing := d.valueOf(id, name)
+		facts = append(facts, fact{section: variables, key: name, text: name + " = " + orMissing(value, missing)})
+	}
 	return facts, err
 }

@@ -9,7 +9,11 @@ import (
 // diff says in what a node differs between two steps.
 func (d *Debugger) diff(args string) (string, error) {
 	words := strings.Fields(args)
-	if len(words) < 2 || len(words) > 3 {
+	var names []string // of variables
+	if len(words) > 3 {
+		words, names = words[:3], words[3:]
+	}
+	if len(words) < 2 {
 		return "", fmt.Errorf("diff wants a node and one or two steps, not %q", args)
 	}
 	id, err := d.node(words[0])
@@ -20,7 +24,7 @@ func (d *Debugger) diff(args string) (string, error) {
 	copy(places, words[1:])
 	var views [2][]fact
 	for i, place := range places {
-		if views[i], err = d.lookAt(id, place); err != nil {
+		if views[i], err = d.lookAt(id, place, names); err != nil {
 			return "", err
 		}
 	}

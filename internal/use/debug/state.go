@@ -28,6 +28,7 @@ const (
 	openFiles  section = "open"
 	timers     section = "timer"
 	ownFiles   section = "file"
+	variables  section = "variable"
 	unreadable         = "cannot be read"
 )
 
