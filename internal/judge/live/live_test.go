@@ -192,7 +192,7 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 	return all
 }
 
-// leaders are properties of which each node exposes something.
+// leaders are properties that read values of each node.
 func leaders(nodes int) *judge.Properties {
 	c := judge.Config{Path: "spec.yaml",
 		Sources:    expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (?P<term>\d)`)}},

@@ -68,7 +68,7 @@ func (n *Node) handleCall(th *thread) bool {
 	}
 	n.askCall(th)
 	n.showInstead(th)
-	r := n.handled(th)
+	r := n.handleWatched(th)
 	if k.Call.Cut {
 		return false
 	}

@@ -26,8 +26,9 @@ func (n *Node) effected() effected {
 	return effected{len(n.k.Out), len(n.k.Logs), tcp.AllUnflushed(n.k), n.k.Files.Log}
 }
 
-// handled handles the call that th stands in, and lets the watcher see what that brings about.
-func (n *Node) handled(th *thread) kernel.Result {
+// handleWatched runs the handler of the call that th stands in. If somebody watches the node, the
+// watcher sees the effect of the call.
+func (n *Node) handleWatched(th *thread) kernel.Result {
 	if n.watching == nil {
 		return sys.Handle(th.k)
 	}

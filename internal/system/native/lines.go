@@ -106,8 +106,8 @@ func (l *lines) last() []string {
 	return []string{line}
 }
 
-// File follows a file that somebody else writes, also when it is moved away and made anew, or cut
-// off.
+// File follows a file that another program writes. It goes on when that program rotates the file,
+// or truncates it.
 type File struct {
 	path   string
 	file   *os.File

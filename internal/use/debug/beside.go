@@ -84,12 +84,9 @@ const besideColumn = 56
 // beside shows the steps here beside those of a branch, from before the first that differ.
 func (d *Debugger) beside(args string) (string, error) {
 	name, number, _ := strings.Cut(args, " ")
-	count := 2 * around
-	if number != "" {
-		var err error
-		if count, err = strconv.Atoi(strings.TrimSpace(number)); err != nil || count < 1 {
-			return "", fmt.Errorf("%q is no number of steps", number)
-		}
+	count, err := numberOfSteps(number, 2*around)
+	if err != nil {
+		return "", err
 	}
 	steps, there, err := d.stepsOf(name)
 	if err != nil {

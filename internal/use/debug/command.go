@@ -439,13 +439,22 @@ func (d *Debugger) choose(args string) (string, error) {
 	return d.where("")
 }
 
+// numberOfSteps reads how many steps are wanted; "": otherwise.
+func numberOfSteps(text string, otherwise int) (int, error) {
+	if text == "" {
+		return otherwise, nil
+	}
+	n, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil || n < 1 {
+		return 0, fmt.Errorf("%q is no number of steps", text)
+	}
+	return n, nil
+}
+
 func (d *Debugger) run(args string) (string, error) {
-	most := 1 << 30
-	if args != "" {
-		var err error
-		if most, err = strconv.Atoi(args); err != nil || most < 1 {
-			return "", fmt.Errorf("%q is no number of steps", args)
-		}
+	most, err := numberOfSteps(args, 1<<30)
+	if err != nil {
+		return "", err
 	}
 	if err := d.natural(most); err != nil {
 		return "", err
@@ -455,12 +464,9 @@ func (d *Debugger) run(args string) (string, error) {
 
 // live goes on until no goal is pending, by at most so many steps.
 func (d *Debugger) live(args string) (string, error) {
-	most := 1 << 30
-	if args != "" {
-		var err error
-		if most, err = strconv.Atoi(args); err != nil || most < 1 {
-			return "", fmt.Errorf("%q is no number of steps", args)
-		}
+	most, err := numberOfSteps(args, 1<<30)
+	if err != nil {
+		return "", err
 	}
 	stood := d.Step()
 	for n := 0; n < most && len(d.session.Now().Pending) > 0 && len(d.session.Enabled()) > 0; n++ {

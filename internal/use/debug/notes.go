@@ -146,9 +146,9 @@ func (d *Debugger) Note(step int) string {
 // wander takes steps that are drawn from what can happen, from here on.
 func (d *Debugger) wander(args string) (string, error) {
 	number, seed, _ := strings.Cut(args, " ")
-	count, err := strconv.Atoi(number)
-	if err != nil || count < 1 {
-		return "", fmt.Errorf("%q is no number of steps", number)
+	count, err := numberOfSteps(number, 1)
+	if err != nil {
+		return "", err
 	}
 	var drawn uint64
 	if seed = strings.TrimSpace(seed); seed != "" {

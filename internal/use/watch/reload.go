@@ -106,7 +106,7 @@ func (a *Agent) change(s *spec.Spec, log Log) error {
 	return nil
 }
 
-// tellKnown tells of a node all that is known, and that nothing is known of some names.
+// tellKnown records all known values of a node, and marks some names as unknown.
 func (a *Agent) tellKnown(n *watched, unknown []string) {
 	at := a.now()
 	var changes []expose.Change

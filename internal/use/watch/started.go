@@ -244,7 +244,7 @@ func (a *Agent) kill(n *watched, after time.Duration) error {
 	return nil
 }
 
-// stop ends all that was started here.
+// stop ends all programs that the agent has started, and removes their directories.
 func (a *Agent) stop() error {
 	for _, r := range a.running {
 		if r.cmd != nil {

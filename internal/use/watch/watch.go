@@ -35,7 +35,7 @@ type Options struct {
 	Restart bool
 	// Seed is of the times of kills.
 	Seed uint64
-	// OnWait, when not nil, is called before something that takes seconds, with what that is.
+	// OnWait, when not nil, is called before a task that takes seconds, with the name of the task.
 	OnWait func(text string)
 	// OnBegin, when not nil, is called when all nodes are watched that run.
 	OnBegin func()

@@ -139,7 +139,7 @@ func (w *Walk) settle() {
 	maps.DeleteFunc(w.whole, func(p wholePage, _ *page) bool { return p.op < first })
 }
 
-// put applies units of the window to disks, in order, and returns what that adds to their sum.
+// put applies units of the window to disks, in order, and returns the change of the disks' sum.
 func (w *Walk) put(disks []*Disk, has func(int) bool) (change Sum) {
 	type place struct {
 		device int
