@@ -42,7 +42,9 @@ type Debugger struct {
 	words  causal.Words
 	trace  string           // its file, or ""
 	notes  map[int][]string // by step
-	crisis int              // the critical transition of the trace; 0: it was not looked for
+	// looked are the origins of known steps: to find them executes the step again.
+	looked map[int]*session.Origins
+	crisis int // the critical transition of the trace; 0: it was not looked for
 	// variables are those that were looked for
 	variables map[named]*variable
 	// the name of the line where the debugger stands, or "" of none that is kept
@@ -104,7 +106,8 @@ func newDebugger(e *session.Session, o *Options) (*Debugger, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return &Debugger{session: e, words: words, names: e.System().Names(), kept: map[string]session.Position{},
-		notes: map[int][]string{}, variables: map[named]*variable{}}, nil
+		notes: map[int][]string{}, variables: map[named]*variable{},
+		looked: map[int]*session.Origins{}}, nil
 }
 
 // Close ends the execution.
@@ -129,6 +132,9 @@ func (d *Debugger) Names() []string { return d.names }
 func (d *Debugger) moved(otherwise bool) {
 	if taken := d.session.Taken(); otherwise || len(taken) > len(d.known) {
 		d.known, d.events = taken, nil
+		if otherwise {
+			clear(d.looked)
+		}
 	}
 }
 

@@ -381,13 +381,21 @@ func (d *Debugger) showStep(args string) (string, error) {
 // origins says where in the code a step did what it did. Nothing is known of a step 0, of nodes
 // that cannot be copied, and of those that were lost.
 func (d *Debugger) origins(step int) (*session.Origins, error) {
+	if o := d.looked[step]; o != nil {
+		return o, nil
+	}
+	o := &session.Origins{}
 	if step > 0 {
-		o, err := d.session.Origins(step)
-		if o != nil || err != nil && !errors.Is(err, ariadne.ErrNotFreezable) {
-			return o, err
+		found, err := d.session.Origins(step)
+		if err != nil && !errors.Is(err, ariadne.ErrNotFreezable) {
+			return nil, err
+		}
+		if found != nil {
+			o = found
 		}
 	}
-	return &session.Origins{}, nil
+	d.looked[step] = o
+	return o, nil
 }
 
 // by says which code did something, behind it, or is "".
