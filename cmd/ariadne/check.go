@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -87,6 +88,7 @@ when every state was explored, or when --at-least says that so many executions a
 			if opts.Time == 0 && opts.Executions == 0 && !lifted.time {
 				opts.Time = defaultCheck
 			}
+			opts.KeepGoing = opts.KeepGoing || opts.Until != nil
 			if opts.KeepGoing && !cmd.Flags().Changed("shrink") {
 				opts.Shrink = 0
 			}
@@ -114,6 +116,7 @@ when every state was explored, or when --at-least says that so many executions a
 	f.Var(count{&opts.Depth, 1, spec.MaxInt, &lifted.depth}, "depth", "end each execution after `n` steps, with --from after it, or none (default: the spec's bound or limit)")
 	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look for a smaller execution with the same violation for this duration; 0: do not look, the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
+	f.Var(pattern{&opts.Until}, "until", "go on after a violation, as with --keep-going, until the message of one matches this `regexp`")
 	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "run `n` workers at the same time (default: one per processor)")
 	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of this index, `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "continue the check that was interrupted in --out")
@@ -182,6 +185,23 @@ func (c *clockProbes) Set(s string) error {
 	}
 	return fmt.Errorf("want all, some or none, not %q", s)
 }
+
+// pattern is a flag with a regular expression.
+type pattern struct{ to **regexp.Regexp }
+
+func (p pattern) String() string {
+	if p.to == nil || *p.to == nil {
+		return ""
+	}
+	return (*p.to).String()
+}
+
+func (p pattern) Set(s string) (err error) {
+	*p.to, err = regexp.Compile(s)
+	return err
+}
+
+func (pattern) Type() string { return "regexp" }
 
 // patterns is a flag with a rule of what nodes show that may be repeated.
 type patterns expose.Rules

@@ -150,6 +150,8 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 		}
 	case search.StopViolation:
 		say("The check stopped at the first violation: --keep-going looks for others.")
+	case search.StopSought:
+		say("The check stopped at the violation that --until describes.")
 	case record.Interrupted:
 		say("The check was interrupted: --resume --out %s continues it.", r.Out)
 	case search.StopTime, search.StopExecutions: // that is known to who gave them

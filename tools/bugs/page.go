@@ -20,7 +20,8 @@ This page lists documented bugs of real programs that a check finds. ` + "`make 
 
 Each row is a bug of a real program, as it was released. Others found and documented it. Nothing of
 the program is changed. Each search is one ` + "`ariadne check SPEC --seed N`" + ` with the default strategy,
-on all processors, for %s at most, and ends at the first violation.
+on all processors, for %s at most. It ends at the documented violation (` + "`--until`" + `). Another one that
+it meets before does not end it.
 
 - *found*: how many of the seeds reached the documented violation.
 - *time*, *executions*: medians of these seeds.

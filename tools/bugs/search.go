@@ -106,7 +106,7 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 		shrink = o.shrink
 	}
 	report, err := a.Cold(o.ctx, dir, "check", o.path(spec), "--strategy", "default", "--seed", strconv.Itoa(seed),
-		"--time", budget.String(), "--shrink", shrink.String())
+		"--time", budget.String(), "--shrink", shrink.String(), "--until", b.Violation)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 	}
 	r.Spec, r.Seed, r.Budget = spec, seed, budget
 	if kind == shrunk && r.Found {
-		if err := o.enterShrunk(r, &a, report); err != nil {
+		if err := o.enterShrunk(r, &a, report, b.documented(&report.Report)); err != nil {
 			return nil, err
 		}
 	}
@@ -130,8 +130,7 @@ func (o *options) search(b *bug, spec, kind string, seed int, budget time.Durati
 
 // enterShrunk enters what came of shrinking the execution that a check has found, and whether the
 // smaller one replays.
-func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Run) error {
-	v := &report.Violations[0]
+func (o *options) enterShrunk(r *outcome, a *harness.Ariadne, report *harness.Run, v *harness.Violation) error {
 	trace, goal := v.Trace, v.Goal
 	r.From = v.Size
 	if s := v.Shrunk; s != nil {
@@ -207,7 +206,7 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 	}
 	switch {
 	case report.Outcome == harness.Violated || report.Outcome == harness.Suspected:
-		v := report.Violations[0]
+		v := b.documented(report)
 		if r.Found = b.violation.MatchString(v.Message); !r.Found {
 			r.Wrong = fmt.Sprintf("another violation: %s: %s", v.NodeName, v.Message)
 		}
@@ -223,6 +222,12 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 			": ")
 	}
 	return r, nil
+}
+
+// documented is the documented violation among those of a check, else the first one.
+func (b *bug) documented(report *harness.Report) *harness.Violation {
+	i := slices.IndexFunc(report.Violations, func(v harness.Violation) bool { return b.violation.MatchString(v.Message) })
+	return &report.Violations[max(i, 0)]
 }
 
 // faults are the kinds of faults in a trace, as they come: events that are neither a start, an

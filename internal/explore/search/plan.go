@@ -15,6 +15,8 @@ type Budget struct {
 	Executions int           // how many; 0: no limit
 	Time       time.Duration // 0: no limit
 	KeepGoing  bool          // after a violation
+	// of a violation that ends the check although KeepGoing is set; nil: none does
+	Until *regexp.Regexp
 }
 
 // Plan hands out the executions of a check by their index and collects what came
@@ -40,6 +42,7 @@ type Finding struct {
 // Why a check stopped.
 const (
 	StopViolation  = "first violation"
+	StopSought     = "violation looked for" // Budget.Until
 	StopTime       = "time"
 	StopExecutions = "executions"
 )
@@ -88,8 +91,11 @@ func (p *Plan) EnterFinding(f Finding) {
 	} else {
 		p.findings = append(p.findings, &f)
 	}
-	if !p.budget.KeepGoing {
+	switch b := &p.budget; {
+	case !b.KeepGoing:
 		p.Stop(StopViolation)
+	case b.Until != nil && b.Until.MatchString(f.Violation.Message):
+		p.Stop(StopSought)
 	}
 }
 

@@ -1,6 +1,7 @@
 package search_test
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -63,6 +64,19 @@ func TestPlanStopsAtTheFirstViolation(t *testing.T) {
 	// Execution 0 has not ended: a resumed check runs it.
 	if p.ResumeIndex() != 0 {
 		t.Errorf("resume at %d", p.ResumeIndex())
+	}
+}
+
+func TestPlanStopsAtWhatIsLookedFor(t *testing.T) {
+	p := search.NewPlan(search.Budget{KeepGoing: true, Until: regexp.MustCompile("two leaders")}, still)
+	take(p, 3)
+	p.EnterEnd(1, &ariadne.Violation{Kind: "death", Message: "panic"})
+	if p.Stopped() != "" || len(take(p, 1)) != 1 {
+		t.Errorf("stopped %q", p.Stopped())
+	}
+	p.EnterEnd(2, &ariadne.Violation{Kind: "at_most_one", Message: "two leaders of term 4"})
+	if p.Stopped() != search.StopSought || len(take(p, 1)) != 0 || len(p.Findings()) != 2 {
+		t.Errorf("stopped %q with %d findings", p.Stopped(), len(p.Findings()))
 	}
 }
 

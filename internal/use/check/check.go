@@ -139,7 +139,7 @@ func (c *check) replaced() (notes []string) {
 		old.Coverage == nil || old.Coverage.Exhausted {
 		return nil
 	}
-	if old.Stopped == search.StopViolation {
+	if old.Stopped == search.StopViolation || old.Stopped == search.StopSought {
 		return nil
 	}
 	return []string{fmt.Sprintf("the earlier check in %s (%d executions, ended by: %s) was replaced; --resume would have continued it", c.dir.Path, old.Executions, cmp.Or(old.Stopped, "it was killed"))}
@@ -237,6 +237,7 @@ func (c *check) changedSince(r *record.Report) (lines []string) {
 func (c *check) newPlan(first, executions int) {
 	c.ledger.plan = search.NewPlan(search.Budget{
 		First: first, Executions: executions, Time: c.opts.Time, KeepGoing: c.opts.KeepGoing,
+		Until: c.opts.Until,
 	}, func() time.Duration { return time.Since(c.began) })
 }
 

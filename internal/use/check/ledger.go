@@ -207,7 +207,8 @@ func (l *ledger) isNew(v *ariadne.Violation) bool {
 func (l *ledger) numberOf(v *ariadne.Violation) (number int, known, over bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), l.plan.Stopped() == search.StopViolation
+	why := l.plan.Stopped()
+	return len(l.report.Violations) + 1, !l.plan.IsNew(*v), why == search.StopViolation || why == search.StopSought
 }
 
 // adopt enters a violation with a record in a directory that others have found and confirmed. Not

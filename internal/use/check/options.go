@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"time"
 
@@ -32,6 +33,8 @@ type Options struct {
 	OnPrint func(line string)
 
 	KeepGoing bool // go on after the first violation
+	// with KeepGoing, the message of a violation that ends the check; nil: none does
+	Until *regexp.Regexp
 	// real time, at most, to look for a smaller execution that ends in the same violation; 0: none
 	Shrink     time.Duration
 	Executions int           // at most so many; 0: no limit
