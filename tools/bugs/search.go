@@ -226,7 +226,9 @@ func newOutcome(b *bug, report *harness.Report) (*outcome, error) {
 
 // documented is the documented violation among those of a check, else the first one.
 func (b *bug) documented(report *harness.Report) *harness.Violation {
-	i := slices.IndexFunc(report.Violations, func(v harness.Violation) bool { return b.violation.MatchString(v.Message) })
+	i := slices.IndexFunc(report.Violations, func(v harness.Violation) bool {
+		return b.violation.MatchString(v.Message)
+	})
 	return &report.Violations[max(i, 0)]
 }
 

@@ -208,7 +208,7 @@ func (p *program) names() error {
 			for _, attr := range []dwarf.Attr{dwarf.AttrName, dwarf.AttrLinkageName} {
 				name, _ := e.Val(attr).(string)
 				for i, q := range p.queries {
-					if q.Function != "" && matches(name, q.Function) {
+					if q.Function != "" && Matches(name, q.Function) {
 						if full[i] == nil {
 							full[i] = map[string]bool{}
 						}
@@ -247,8 +247,9 @@ func (p *program) names() error {
 	return nil
 }
 
-// matches: a name in Go may be given without what is before its package, or its package.
-func matches(name, wanted string) bool {
+// Matches reports whether a user may mean a function by a name: in Go that may be without what is
+// before its package, or without its package.
+func Matches(name, wanted string) bool {
 	if name == wanted {
 		return name != ""
 	}

@@ -50,7 +50,7 @@ func (p *program) variable(e *dwarf.Entry, within []string) {
 				continue
 			}
 			head := q.Variable[:end]
-			if head != "" && (matches(full, head) || strings.HasSuffix(full, "::"+head)) {
+			if head != "" && (Matches(full, head) || strings.HasSuffix(full, "::"+head)) {
 				v := variable{query: i, entry: e, declared: e.Offset, name: full, exact: full == head,
 					rest: q.Variable[end:]}
 				if external, _ := e.Val(dwarf.AttrExternal).(bool); !external && len(within) == 1 {

@@ -30,7 +30,9 @@ const conditionHelp = `WHAT is one of these:
   kind KIND      start, message, timer, fault or event
   text REGEX     a step whose line in the list matches
   line REGEX     a step in which a program writes a line that matches
-  exposed REGEX  a step that changes an exposed value, as in "term = 2", that matches`
+  exposed REGEX  a step that changes an exposed value, as in "term = 2", that matches
+  function NAME FUNCTION
+                 a step in which a node enters a function, as in n1 main.(*server).vote`
 
 // commands are all, in the order of their help.
 var commands []command
@@ -52,6 +54,11 @@ func init() {
 			"After the last known step, next takes the event that comes first in time.\n" + conditionHelp, (*Debugger).next},
 		{"back b", "[COUNT | WHAT]", "go back: one step, some steps, or up to a step of a kind", conditionHelp,
 			(*Debugger).back},
+		{"break", "[WHAT]", "set a breakpoint at steps of a kind, or list the breakpoints", conditionHelp,
+			(*Debugger).setBreak},
+		{"unbreak", "[NUMBER]", "remove a breakpoint, or all of them", "", (*Debugger).unbreak},
+		{"continue cont", "", "go forward to the next known step that is at a breakpoint", "", (*Debugger).toBreak},
+		{"reverse-continue rc", "", "go back to the step before that is at a breakpoint", "", (*Debugger).backToBreak},
 		{"step s", "[NUMBER]", "show all of a step: what it delivers, and what comes of it", "", (*Debugger).showStep},
 		{"node", "NAME", "show a node: its exposed values, last lines, threads, sockets, timers", "", (*Debugger).showNode},
 		{"nodes", "", "show all nodes, a line each", "", (*Debugger).showNodes},
@@ -115,6 +122,7 @@ func (d *Debugger) Execute(line string) (string, error) {
 	if args == "" && c.args != "" && c.args[0] != '[' {
 		return "", fmt.Errorf("%s wants %s", c.name(), c.args)
 	}
+	d.entry = ""
 	return c.run(d, args)
 }
 
@@ -165,7 +173,12 @@ func (d *Debugger) help(args string) (string, error) {
 }
 
 // where says where the debugger stands.
-func (d *Debugger) where(string) (string, error) { return d.Position() + "\n", nil }
+func (d *Debugger) where(string) (string, error) {
+	if d.entry != "" {
+		return d.Position() + "\n" + d.entry + "\n", nil
+	}
+	return d.Position() + "\n", nil
+}
 
 // Position says in a line where the debugger stands.
 func (d *Debugger) Position() string {
@@ -227,7 +240,7 @@ const around = 8
 func (d *Debugger) list(args string) (string, error) {
 	events, n := d.Events(), d.Step()
 	from, to := max(1, n-around), min(len(events), n+around)
-	all := func(*causal.Event) bool { return true }
+	all := sure(func(*causal.Event) bool { return true })
 	if a, b, ok := strings.Cut(args, "-"); ok && isNumber(a) && isNumber(b) {
 		from, _ = strconv.Atoi(a)
 		to, _ = strconv.Atoi(b)
@@ -246,7 +259,12 @@ func (d *Debugger) list(args string) (string, error) {
 		b.WriteString("> before all steps\n")
 	}
 	for i := from; i <= to; i++ {
-		if e := &events[i-1]; all(e) {
+		e := &events[i-1]
+		is, err := all(e)
+		if err != nil {
+			return "", err
+		}
+		if is {
 			b.WriteString(d.Row(e) + "\n")
 		}
 	}
@@ -326,16 +344,15 @@ func (d *Debugger) place(text string) (int, error) {
 	case "critical":
 		return d.critical()
 	case "line":
-		match, err := d.condition("line " + rest)
+		is, err := d.condition("line " + rest)
 		if err != nil {
 			return 0, err
 		}
-		for i := range d.Events() {
-			if match(&d.events[i]) {
-				return i + 1, nil
-			}
+		step, err := d.first(is, 1, len(d.known))
+		if step == 0 && err == nil {
+			err = fmt.Errorf("no known step writes a line that matches %q", rest)
 		}
-		return 0, fmt.Errorf("no known step writes a line that matches %q", rest)
+		return step, err
 	}
 	at, err := time.ParseDuration(text)
 	if err != nil {
@@ -351,24 +368,18 @@ func (d *Debugger) place(text string) (int, error) {
 }
 
 func (d *Debugger) next(args string) (string, error) {
-	count, match, err := d.count(args)
+	count, is, err := d.count(args)
 	switch {
 	case err != nil:
 		return "", err
-	case match == nil:
+	case is == nil:
 		before := d.Step()
 		if err = d.forward(count); err == nil && d.Step() == before && count > 0 {
 			end, _ := d.session.End()
 			err = fmt.Errorf("nothing can happen next: %s", end)
 		}
 	default:
-		err = fmt.Errorf("no known step behind step %d matches %q", d.Step(), args)
-		for i := d.Step(); i < len(d.Events()); i++ {
-			if match(&d.events[i]) {
-				err = d.Goto(i + 1)
-				break
-			}
-		}
+		err = d.gotoFirst(is, d.Step()+1, len(d.known), fmt.Sprintf("matches %q", args))
 	}
 	if err != nil {
 		return "", err
@@ -377,22 +388,16 @@ func (d *Debugger) next(args string) (string, error) {
 }
 
 func (d *Debugger) back(args string) (string, error) {
-	count, match, err := d.count(args)
+	count, is, err := d.count(args)
 	switch {
 	case err != nil:
 		return "", err
-	case match == nil && count > d.Step():
+	case is == nil && count > d.Step():
 		return "", fmt.Errorf("there are only %d steps before", d.Step())
-	case match == nil:
+	case is == nil:
 		err = d.Goto(d.Step() - count)
 	default:
-		err = fmt.Errorf("no step before step %d matches %q", d.Step(), args)
-		for i := d.Step() - 2; i >= 0; i-- {
-			if match(&d.Events()[i]) {
-				err = d.Goto(i + 1)
-				break
-			}
-		}
+		err = d.gotoFirst(is, d.Step()-1, 1, fmt.Sprintf("matches %q", args))
 	}
 	if err != nil {
 		return "", err

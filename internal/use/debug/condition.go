@@ -3,18 +3,28 @@ package debug
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
 // kinds are those of steps that a condition may name.
 var kinds = []causal.EventKind{causal.Started, causal.Delivered, causal.Fired, causal.Struck, causal.Told}
 
+// match reports whether a step is of a kind.
+type match func(*causal.Event) (bool, error)
+
+// sure is a match that always knows.
+func sure(is func(*causal.Event) bool) match {
+	return func(e *causal.Event) (bool, error) { return is(e), nil }
+}
+
 // condition understands a WHAT.
-func (d *Debugger) condition(text string) (func(*causal.Event) bool, error) {
+func (d *Debugger) condition(text string) (match, error) {
 	word, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch word {
@@ -22,14 +32,14 @@ func (d *Debugger) condition(text string) (func(*causal.Event) bool, error) {
 		if _, err := d.node(rest); err != nil {
 			return nil, err
 		}
-		return func(e *causal.Event) bool { return e.Node == rest }, nil
+		return sure(func(e *causal.Event) bool { return e.Node == rest }), nil
 	case "kind":
 		if rest == string(causal.Struck) {
-			return d.fault, nil
+			return sure(d.fault), nil
 		}
 		for _, k := range kinds {
 			if string(k) == rest {
-				return func(e *causal.Event) bool { return e.Kind == k }, nil
+				return sure(func(e *causal.Event) bool { return e.Kind == k }), nil
 			}
 		}
 		return nil, fmt.Errorf("no kind of steps is called %q: there are start, message, timer, fault and event", rest)
@@ -39,20 +49,64 @@ func (d *Debugger) condition(text string) (func(*causal.Event) bool, error) {
 			return nil, fmt.Errorf("%s wants a regular expression, not %q", word, rest)
 		}
 		if word == "text" {
-			return func(e *causal.Event) bool { return r.MatchString(Line(e)) }, nil
+			return sure(func(e *causal.Event) bool { return r.MatchString(Line(e)) }), nil
 		}
 		kind := map[string]causal.OutcomeKind{"line": causal.Line, "exposed": causal.Exposed}[word]
-		return func(e *causal.Event) bool {
-			for i := range e.Outcomes {
-				if e.Outcomes[i].Kind == kind && r.MatchString(e.Outcomes[i].Text) {
-					return true
-				}
-			}
-			return false
-		}, nil
+		return sure(func(e *causal.Event) bool {
+			return slices.ContainsFunc(e.Outcomes, func(o causal.Outcome) bool {
+				return o.Kind == kind && r.MatchString(o.Text)
+			})
+		}), nil
+	case "function":
+		return d.enters(rest)
 	}
-	return nil, fmt.Errorf("%q says no step: want a number, or one of these before it: node, kind, text, line, exposed", text)
+	return nil, fmt.Errorf("%q says no step: want a number, or one of these before it: node, kind, text, line, exposed, function", text)
 }
+
+// enters matches the steps in which a node enters a function.
+func (d *Debugger) enters(args string) (match, error) {
+	node, name, _ := strings.Cut(args, " ")
+	id, err := d.node(node)
+	if err != nil {
+		return nil, err
+	}
+	if name = strings.TrimSpace(name); name == "" {
+		return nil, fmt.Errorf("function wants a node and a function, as in %s main.handleVote", node)
+	}
+	// Here a name that is mistyped is seen, unless the node runs nothing.
+	found, err := d.session.Functions(id, name)
+	if err != nil {
+		return nil, err
+	}
+	if found != nil && len(found) == 0 {
+		return nil, fmt.Errorf("no process of %s has a function %s here", node, name)
+	}
+	return func(e *causal.Event) (bool, error) {
+		if e.Node != node {
+			return false, nil
+		}
+		entry, err := d.session.Enters(e.Step, name)
+		if entry != nil {
+			d.entry = entryText(entry)
+		}
+		return entry != nil, err
+	}, nil
+}
+
+// entryText says which function is entered, and who called it.
+func entryText(e *session.Entry) string {
+	text := "enters"
+	for i := range e.Frames[:min(len(e.Frames), mostFrames)] {
+		if i > 0 {
+			text += ", called by"
+		}
+		text += " " + e.Frames[i].String()
+	}
+	return printable(text)
+}
+
+// mostFrames is how many functions of a stack a line has.
+const mostFrames = 3
 
 // fault reports whether a step is a fault, or has one within it.
 func (d *Debugger) fault(e *causal.Event) bool {
@@ -68,7 +122,7 @@ func (d *Debugger) fault(e *causal.Event) bool {
 }
 
 // count understands a number of steps (none: 1) or a WHAT.
-func (d *Debugger) count(args string) (n int, match func(*causal.Event) bool, err error) {
+func (d *Debugger) count(args string) (n int, is match, err error) {
 	if args == "" {
 		return 1, nil, nil
 	}
@@ -78,6 +132,6 @@ func (d *Debugger) count(args string) (n int, match func(*causal.Event) bool, er
 		}
 		return n, nil, nil
 	}
-	match, err = d.condition(args)
-	return 0, match, err
+	is, err = d.condition(args)
+	return 0, is, err
 }

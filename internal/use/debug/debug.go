@@ -44,7 +44,9 @@ type Debugger struct {
 	notes  map[int][]string // by step
 	// looked are the origins of known steps: to find them executes the step again.
 	looked map[int]*session.Origins
-	crisis int // the critical transition of the trace; 0: it was not looked for
+	breaks []breakpoint
+	entry  string // the call that the command under way has come upon, or ""
+	crisis int    // the critical transition of the trace; 0: it was not looked for
 	// variables are those that were looked for
 	variables map[named]*variable
 	// the name of the line where the debugger stands, or "" of none that is kept

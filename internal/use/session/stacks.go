@@ -44,13 +44,9 @@ func (s *Session) OnHost(program string) string {
 	return program
 }
 
-// Stack follows the stack of a process's thread. m is lent by this session.
-func (s *Session) Stack(m inspect.Machine, pid, tid int) ([]stack.Frame, error) {
+// modules are the program files of which a process has mapped code.
+func (s *Session) modules(m inspect.Machine, pid int) (modules []stack.Module, err error) {
 	all, err := m.Mappings(pid)
-	if err != nil {
-		return nil, err
-	}
-	var modules []stack.Module
 	for i := range all {
 		a := &all[i]
 		if !a.Execute || !strings.HasPrefix(a.Name, "/") {
@@ -59,6 +55,15 @@ func (s *Session) Stack(m inspect.Machine, pid, tid int) ([]stack.Frame, error) 
 		if code := s.programs.of(a.Name, s.OnHost(a.Name)); code != nil {
 			modules = append(modules, stack.Module{Code: code, Start: a.Start, End: a.End, Offset: a.Offset})
 		}
+	}
+	return modules, err
+}
+
+// Stack follows the stack of a process's thread. m is lent by this session.
+func (s *Session) Stack(m inspect.Machine, pid, tid int) ([]stack.Frame, error) {
+	modules, err := s.modules(m, pid)
+	if err != nil {
+		return nil, err
 	}
 	named, err := m.Registers(tid)
 	if err != nil {
@@ -144,7 +149,16 @@ func (s *Session) Origins(step int) (o *Origins, err error) {
 	if step < 1 || step > len(s.Now().Line) {
 		return nil, fmt.Errorf("%w: %d", ErrNoSuchStep, step)
 	}
-	err = s.do(fmt.Sprintf("look into step %d", step), func() (err error) {
+	err = s.before(step, func(in ariadne.Input, did *ariadne.Step) (err error) {
+		o, err = s.origins(in, did)
+		return err
+	})
+	return o, err
+}
+
+// before has f look into a step of the line that a node does: the session stands before it.
+func (s *Session) before(step int, f func(in ariadne.Input, did *ariadne.Step) error) error {
+	return s.do(fmt.Sprintf("look into step %d", step), func() (err error) {
 		stands := s.path.Steps()
 		if err := s.follow(step); err != nil {
 			return err
@@ -154,11 +168,10 @@ func (s *Session) Origins(step int) (o *Origins, err error) {
 			return err
 		}
 		if did.Action.Node != ariadne.NoNode {
-			o, err = s.origins(t.Input.Input(), &did)
+			err = f(t.Input.Input(), &did)
 		}
 		return errors.Join(err, s.follow(stands))
 	})
-	return o, err
 }
 
 // origins watches a copy of the node of the next step in that step.
@@ -213,16 +226,22 @@ func (s *Session) watched(node memo.Instance, in ariadne.Input, did *ariadne.Ste
 		}
 		return err
 	})
-	out, err := node.Apply(in)
+	err := once(node, in, did)
 	for i := range o.Messages {
 		if o.Messages[i] == "" {
 			o.Messages[i] = left[did.Output.Messages[i].Flow]
 		}
 	}
+	return o, errors.Join(err, node.Close())
+}
+
+// once lets a copy of a node do a step that the node has done.
+func once(node memo.Instance, in ariadne.Input, did *ariadne.Step) error {
+	out, err := node.Apply(in)
 	if err == nil && out.Digest != did.Output.Digest {
 		err = fmt.Errorf("executed once more on a copy of its node, step %d does something else than before", did.Index)
 	}
-	return o, errors.Join(err, node.Close())
+	return err
 }
 
 // code is where in its program's own code a thread is, or "". A function without a line is mostly

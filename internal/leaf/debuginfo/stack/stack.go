@@ -59,6 +59,22 @@ type Module struct {
 	Offset     uint64 // of Start, in the file
 }
 
+// Addresses are those in memory of the functions that a name means (debuginfo.Matches), as far as
+// they are in the mapped part.
+func (m *Module) Addresses(name string) (all []uint64) {
+	for _, addr := range m.Code.entries(name) {
+		for _, p := range m.Code.progs {
+			if addr-p.Vaddr >= p.Filesz {
+				continue
+			}
+			if off := addr - p.Vaddr + p.Off; off-m.Offset < m.End-m.Start {
+				all = append(all, m.Start+off-m.Offset)
+			}
+		}
+	}
+	return all
+}
+
 // Registers are the general ones as DWARF counts them: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8
 // to r15, and where the thread goes on.
 type Registers [17]uint64
@@ -202,6 +218,30 @@ func (c *Code) address(offset uint64) (addr uint64, ok bool) {
 	return 0, false
 }
 
+// entries are the addresses at which the functions that a name means begin.
+func (c *Code) entries(name string) (all []uint64) {
+	if c.table != nil {
+		for i := range c.table.Funcs {
+			if f := &c.table.Funcs[i]; debuginfo.Matches(f.Name, name) {
+				all = append(all, f.Entry)
+			}
+		}
+	}
+	for i := range c.functions {
+		if s := &c.functions[i]; c.table == nil && debuginfo.Matches(plainName(s.Name), name) {
+			all = append(all, s.Value)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// plainName is a symbol's name without its version, as C++ and Rust write it, without parameters.
+func plainName(symbol string) string {
+	name, _, _ := strings.Cut(symbol, "@")
+	return demangle.Filter(name, demangle.NoParams, demangle.NoTemplateParams)
+}
+
 // at is the function and the line of an address.
 func (c *Code) at(addr uint64) (function, file string, line int) {
 	if c.table != nil {
@@ -213,9 +253,7 @@ func (c *Code) at(addr uint64) (function, file string, line int) {
 	i := sort.Search(len(c.functions), func(i int) bool { return c.functions[i].Value > addr }) - 1
 	if i >= 0 {
 		if s := &c.functions[i]; s.Size == 0 || addr < s.Value+s.Size {
-			function, _, _ = strings.Cut(s.Name, "@")
-			// of C++ and Rust
-			function = demangle.Filter(function, demangle.NoParams, demangle.NoTemplateParams)
+			function = plainName(s.Name)
 		}
 	}
 	if c.lines != nil {
