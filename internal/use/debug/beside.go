@@ -78,6 +78,62 @@ func (d *Debugger) stepsOf(name string) (steps []ariadne.Step, events []causal.E
 	return steps, events, err
 }
 
+// inCommon is how many first steps are the same, and do the same.
+func inCommon(a, b []ariadne.Step) (n int) {
+	for n < min(len(a), len(b)) && a[n].Name == b[n].Name && a[n].Output.Digest == b[n].Output.Digest {
+		n++
+	}
+	return n
+}
+
+// Companion is a branch whose steps are shown with those of the same number here.
+type Companion struct {
+	Name   string
+	Events []causal.Event
+	// Common is how many first steps are the same on both.
+	Common int
+	steps  []ariadne.Step
+}
+
+// Line is the companion's step of a number, with a mark from the first difference on.
+func (c *Companion) Line(step int) string {
+	mark := " "
+	switch {
+	case step == c.Common+1:
+		mark = "#"
+	case step > c.Common:
+		mark = "|"
+	}
+	if step < 1 || step > len(c.Events) {
+		return mark
+	}
+	e := &c.Events[step-1]
+	return fmt.Sprintf("%s%5d %12v  %s", mark, e.Step, e.At, Line(e))
+}
+
+// Companion is the branch that is shown together with this one, or nil.
+func (d *Debugger) Companion() *Companion {
+	c := d.companion
+	if c != nil {
+		c.Common = inCommon(d.known, c.steps)
+	}
+	return c
+}
+
+// together shows the steps of a branch with those here from now on. "": no longer.
+func (d *Debugger) together(name string) (string, error) {
+	if name == "" {
+		d.companion = nil
+		return d.where("")
+	}
+	steps, events, err := d.stepsOf(name)
+	if err != nil {
+		return "", err
+	}
+	d.companion = &Companion{Name: name, Events: events, steps: steps}
+	return d.where("")
+}
+
 // besideColumn is how wide a step is beside another one.
 const besideColumn = 56
 
@@ -92,11 +148,7 @@ func (d *Debugger) beside(args string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	here, common := d.Events(), 0
-	for common < min(len(d.known), len(steps)) && d.known[common].Name == steps[common].Name &&
-		d.known[common].Output.Digest == steps[common].Output.Digest {
-		common++
-	}
+	here, common := d.Events(), inCommon(d.known, steps)
 	if common == len(steps) && common == len(d.known) {
 		return fmt.Sprintf("all %d steps are the same\n", common), nil
 	}

@@ -94,6 +94,8 @@ func init() {
 		{"load", "NAME FILE", "make another trace of this system a branch, and go there", "", (*Debugger).load},
 		{"beside", "NAME [COUNT]", "show the steps here beside those of a branch, from the first difference on", "",
 			(*Debugger).beside},
+		{"together", "[NAME]", "show a branch together with this one, step by step; without a name, no longer", "",
+			(*Debugger).together},
 	}
 }
 
@@ -174,10 +176,27 @@ func (d *Debugger) help(args string) (string, error) {
 
 // where says where the debugger stands.
 func (d *Debugger) where(string) (string, error) {
+	text := d.Position() + "\n"
 	if d.entry != "" {
-		return d.Position() + "\n" + d.entry + "\n", nil
+		text += d.entry + "\n"
 	}
-	return d.Position() + "\n", nil
+	if c := d.Companion(); c != nil {
+		text += d.compared(c)
+	}
+	return text, nil
+}
+
+// compared says what a companion does in the step behind which the debugger stands.
+func (d *Debugger) compared(c *Companion) string {
+	n := d.Step()
+	switch {
+	case n <= c.Common:
+		return fmt.Sprintf("%s: the same up to here\n", c.Name)
+	case n > len(c.Events):
+		return fmt.Sprintf("%s: has ended, after %d steps\n", c.Name, len(c.Events))
+	}
+	e := &c.Events[n-1]
+	return fmt.Sprintf("%s: differs since step %d; step %d, %v: %s\n", c.Name, c.Common+1, n, e.At, Line(e))
 }
 
 // Position says in a line where the debugger stands.

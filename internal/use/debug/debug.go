@@ -49,6 +49,7 @@ type Debugger struct {
 	crisis int    // the critical transition of the trace; 0: it was not looked for
 	// variables are those that were looked for
 	variables map[named]*variable
+	companion *Companion // nil: none is shown
 	// the name of the line where the debugger stands, or "" of none that is kept
 	branch string
 }

@@ -38,6 +38,7 @@ type found struct {
 	title     string // of the answer
 	violation int    // the step that shows it, or 0
 	notes     map[int]string
+	companion *debug.Companion // nil: none is shown
 	quit      bool
 }
 
@@ -88,8 +89,9 @@ func New(d *debug.Debugger, terminal tcell.Screen) *Screen {
 		AddItem(s.command, 1, 0, false).AddItem(s.status, 1, 0, false)
 	s.app.SetRoot(page, true).SetFocus(s.steps)
 	s.app.SetBeforeDrawFunc(func(t tcell.Screen) bool {
-		if width, _ := t.Size(); width >= wide != s.beside {
-			s.arrange(width >= wide)
+		width, _ := t.Size()
+		if beside := width >= wide && s.now.companion == nil; beside != s.beside {
+			s.arrange(beside)
 		}
 		return false
 	})
@@ -170,6 +172,9 @@ func (s *Screen) work(ended <-chan struct{}) {
 func (s *Screen) look(title, answer string, err error) found {
 	f := found{step: s.d.Step(), events: s.d.Events(), position: s.d.Position(), title: title, answer: answer,
 		violation: s.d.ViolationStep(), notes: map[int]string{}, quit: errors.Is(err, debug.ErrQuit)}
+	if c := s.d.Companion(); c != nil {
+		f.companion = &debug.Companion{Name: c.Name, Events: c.Events, Common: c.Common}
+	}
 	for step := range len(f.events) + 1 {
 		if note := s.d.Note(step); note != "" {
 			f.notes[step] = note
@@ -213,6 +218,11 @@ func (s *Screen) show(f *found) {
 	s.answer.SetTitle(" " + tview.Escape(f.title) + " ")
 	setText(s.answer, f.answer)
 	s.tabs.SetText(s.names())
+	title := " steps "
+	if f.companion != nil {
+		title = fmt.Sprintf(" steps, and those of %s ", f.companion.Name)
+	}
+	s.steps.SetTitle(tview.Escape(title))
 	s.status.SetText(strings.ReplaceAll(f.position, "\n", "; "))
 }
 
@@ -243,16 +253,39 @@ type rows struct {
 }
 
 func (r *rows) GetRowCount() int    { return len(r.screen.now.events) + 1 }
-func (r *rows) GetColumnCount() int { return 1 }
+func (r *rows) GetColumnCount() int {
+	if r.screen.now.companion != nil {
+		return 2
+	}
+	return 1
+}
 
-func (r *rows) GetCell(row, _ int) *tview.TableCell {
+func (r *rows) GetCell(row, column int) *tview.TableCell {
 	events := r.screen.now.events
 	if row < 0 || row > len(events) {
 		return nil
 	}
+	cell := r.cell(row)
+	c := r.screen.now.companion
+	if c != nil {
+		if column == 1 {
+			cell = tview.NewTableCell(tview.Escape(c.Line(row))).SetExpansion(1)
+		}
+		if row == c.Common+1 {
+			cell.SetTextColor(tcell.ColorYellow)
+		}
+		_, _, width, _ := r.screen.steps.GetInnerRect()
+		cell.SetMaxWidth((width - 1) / 2)
+	}
+	return cell
+}
+
+// cell is a step of the debugger's own branch.
+func (r *rows) cell(row int) *tview.TableCell {
 	if row == 0 {
 		return tview.NewTableCell("      before all steps").SetExpansion(1)
 	}
+	events := r.screen.now.events
 	e := &events[row-1]
 	text := fmt.Sprintf("%5d %12v  %s", e.Step, e.At, debug.Line(e))
 	if note := r.screen.now.notes[row]; note != "" {
