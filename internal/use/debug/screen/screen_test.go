@@ -101,7 +101,8 @@ func TestScreen(t *testing.T) {
 		wait("─ "+d.Names()[1]+" ─", "processes and threads")
 		typed("c")
 		wait("choices", "(as on this branch)")
-		for _, c := range [][2]string{{"goto 12", "step 12 of 12"}, {"keep well", "on well"}, {"goto 5", "step 5 of 12"},
+		for _, c := range [][2]string{{"goto 12", "step 12 of 12"}, {"keep well", "on well"},
+			{"goto 5", "step 5 of 12"},
 			{"wander 6 3", "step 11 of 11, "}, {"together well", "steps, and those of well"}} {
 			typed(":" + c[0])
 			terminal.InjectKey(tcell.KeyEnter, 0, tcell.ModNone)
