@@ -1,6 +1,6 @@
 // Package payload says in text what messages between programs carry, where their protocol is known:
-// RESP, HTTP/1, HTTP/2 with gRPC and protobuf, JSON, MessagePack, MongoDB with BSON, lines of text,
-// DNS; of TLS it says that it is TLS. Other bytes are shown as hexadecimal digits beside their
+// RESP, HTTP/1, HTTP/2 with gRPC and protobuf, JSON, MessagePack, MongoDB with BSON, Go's gob,
+// lines of text, DNS; of TLS it says that it is TLS. Other bytes are shown as hexadecimal digits beside their
 // text.
 //
 // It shows, and never judges: a message that only looks like a protocol is shown as that. All input
@@ -26,7 +26,7 @@ import (
 
 // Decoded is what a message carries.
 type Decoded struct {
-	// Protocol is a word: resp, http, http2, json, msgpack, mongodb, text, dns, tls, script where a
+	// Protocol is a word: resp, http, http2, json, msgpack, mongodb, gob, text, dns, tls, script where a
 	// decoder of the user's knew it, or bytes when it is not known.
 	Protocol string `json:"protocol"`
 	// Text is one line, without control characters, of Most bytes at most.
@@ -48,6 +48,7 @@ const (
 	tls      = "tls"
 	script   = "script"
 	mongo    = "mongodb"
+	gob      = "gob"
 
 	// Bytes is the protocol of what is not understood.
 	Bytes = "bytes"
@@ -61,6 +62,7 @@ type Reader struct {
 	// http2 are connections that speak it, by the flow of one of the directions.
 	http2 map[ariadne.Flow]*connection
 	tls   map[ariadne.Flow]bool // flows on which TLS has begun
+	gob   map[ariadne.Flow]*gobStream
 }
 
 // Decode is a decoder of the user's. ok: it knows what the message carries.
@@ -72,7 +74,8 @@ func NewReader(own Decode, schema func() *Schema) *Reader {
 	if schema == nil {
 		schema = func() *Schema { return nil }
 	}
-	return &Reader{own, schema, map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{}}
+	return &Reader{own, schema, map[ariadne.Flow]*connection{}, map[ariadne.Flow]bool{},
+		map[ariadne.Flow]*gobStream{}}
 }
 
 // Read says what a message carries. It is the zero Decoded when that is nothing.
@@ -112,6 +115,13 @@ func (r *Reader) read(m *ariadne.Message) Decoded {
 		if c := r.http2[opposite(f)]; c != nil {
 			return Decoded{h2, c.server.take(b)}
 		}
+		if s := r.gob[f]; s != nil {
+			return Decoded{gob, s.take(b)}
+		}
+		if s, line, ok := beginGob(b); ok {
+			r.gob[f] = s
+			return Decoded{gob, line}
+		}
 	}
 	return Of(b)
 }
@@ -142,6 +152,9 @@ func Of(b []byte) Decoded {
 	}
 	if line, ok := readMongo(b); ok {
 		return Decoded{mongo, line}
+	}
+	if _, line, ok := beginGob(b); ok {
+		return Decoded{gob, line}
 	}
 	if line, ok := readMsgpack(b); ok {
 		return Decoded{msgpackP, line}
