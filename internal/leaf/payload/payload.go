@@ -1,7 +1,7 @@
 // Package payload says in text what messages between programs carry, where their protocol is known:
 // RESP, HTTP/1, HTTP/2 with gRPC and protobuf, JSON, MessagePack, MongoDB with BSON, Go's gob,
-// lines of text, DNS; of TLS it says that it is TLS. Other bytes are shown as hexadecimal digits beside their
-// text.
+// lines of text, DNS; of TLS it says that it is TLS. Other bytes are shown as hexadecimal digits
+// beside their text.
 //
 // It shows, and never judges: a message that only looks like a protocol is shown as that. All input
 // is hostile: texts are bounded, have no control characters, and no input makes it fail.
@@ -26,8 +26,8 @@ import (
 
 // Decoded is what a message carries.
 type Decoded struct {
-	// Protocol is a word: resp, http, http2, json, msgpack, mongodb, gob, text, dns, tls, script where a
-	// decoder of the user's knew it, or bytes when it is not known.
+	// Protocol is a word: resp, http, http2, json, msgpack, mongodb, gob, text, dns, tls, script
+	// where a decoder of the user's knew it, or bytes when it is not known.
 	Protocol string `json:"protocol"`
 	// Text is one line, without control characters, of Most bytes at most.
 	Text string `json:"text"`
