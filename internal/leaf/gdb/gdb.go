@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // Most is how many bytes a packet may have, without its frame.
@@ -23,17 +24,47 @@ type Conn struct {
 	r *bufio.Reader
 	w io.Writer
 	// Trusted: neither side confirms packets any more (QStartNoAckMode).
-	Trusted bool
+	Trusted     bool
+	interrupted atomic.Bool
 }
 
-// NewConn speaks with who writes to r and reads from w.
-func NewConn(r io.Reader, w io.Writer) *Conn { return &Conn{r: bufio.NewReader(r), w: w} }
+// interrupt is what gdb sends alone, while the program runs, when its user presses Ctrl-C.
+const interrupt = 0x03
+
+// NewConn speaks with a gdb that writes to r and reads from w. It reads r until that ends.
+func NewConn(r io.Reader, w io.Writer) *Conn {
+	in, out := io.Pipe()
+	c := &Conn{r: bufio.NewReader(in), w: w}
+	go func() {
+		b := make([]byte, Most)
+		for {
+			n, err := r.Read(b)
+			some := b[:n]
+			if n > 0 && some[0] == interrupt {
+				c.interrupted.Store(true)
+				some = some[1:]
+			}
+			if len(some) > 0 {
+				if _, err := out.Write(some); err != nil {
+					return
+				}
+			}
+			if err != nil {
+				out.CloseWithError(err)
+				return
+			}
+		}
+	}()
+	return c
+}
+
+// Interrupted reports whether gdb wants the program to stop, and has not been told so yet.
+func (c *Conn) Interrupted() bool { return c.interrupted.Swap(false) }
 
 // errSum is the error of a packet whose sum is another one.
 var errSum = errors.New("a packet came with a wrong sum")
 
-// Read returns the next packet. io.EOF: there is none. Interrupts (Ctrl-C) between packets are
-// left out: nothing runs meanwhile.
+// Read returns the next packet. io.EOF: there is none.
 func (c *Conn) Read() (string, error) {
 	for {
 		text, err := c.packet()
@@ -61,7 +92,7 @@ func (c *Conn) packet() (string, error) {
 			return "", err
 		case b == '$':
 			return c.body()
-		case b != '+' && b != '-' && b != 0x03:
+		case b != '+' && b != '-' && b != interrupt:
 			return "", fmt.Errorf("want a packet of gdb's, not the byte %#x", b)
 		}
 	}

@@ -61,7 +61,7 @@ func FuzzPacket(f *testing.F) {
 				return
 			}
 			var out bytes.Buffer
-			if err := NewConn(nil, &out).Write(text); err != nil {
+			if err := NewConn(strings.NewReader(""), &out).Write(text); err != nil {
 				t.Fatal(err)
 			}
 			if again, err := NewConn(&out, io.Discard).Read(); err != nil || again != text {

@@ -46,7 +46,8 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, client Client, node string
 	return d.session.Lend(id, func(at memo.Frozen, ahead []session.Ahead) error {
 		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.session.OnHost(p.Exe)}
 		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at},
-			breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve}
+			breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve,
+			interrupted: t.conn.Interrupted}
 		return t.rerun.run()
 	})
 }
@@ -197,6 +198,8 @@ func (t *target) stop(w why) string {
 		}
 	}
 	switch w {
+	case interrupted:
+		return fmt.Sprintf("T02thread:%x;", t.thread)
 	case broke:
 		return fmt.Sprintf("T05thread:%x;swbreak:;", t.thread)
 	case changed:

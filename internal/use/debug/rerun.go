@@ -50,12 +50,13 @@ const (
 type why int
 
 const (
-	stopped why = iota // one instruction is executed, or undone
-	broke              // at a breakpoint
-	changed            // memory that is watched has changed, or would change next
-	begins             // nothing is known that was before
-	ends               // nothing is known that comes next
-	exits              // the process has ended
+	stopped     why = iota // one instruction is executed, or undone
+	broke                  // at a breakpoint
+	changed                // memory that is watched has changed, or would change next
+	begins                 // nothing is known that was before
+	ends                   // nothing is known that comes next
+	exits                  // the process has ended
+	interrupted            // the user wants it to stop
 )
 
 // rerun executes steps of a node. It stands between two steps, or is in one: then all is called
@@ -68,6 +69,8 @@ type rerun struct {
 	starts  []memo.Frozen // before every Apart-th step; those behind the first are our own
 	// stopped asks the user what to do where the execution stands.
 	stopped func(w why) (request, error)
+	// interrupted reports, once, that the user wants the execution to stop; nil: never.
+	interrupted func() bool
 
 	copy   inspect.Steppable
 	node   memo.Freezable // the same
@@ -174,6 +177,9 @@ func (r *rerun) GoesOn(tid int, w inspect.Arrival) (step bool, err error) {
 		}
 		r.pilot = nil
 		return r.ask(r.reason)
+	}
+	if r.interrupted != nil && r.interrupted() {
+		return r.ask(interrupted)
 	}
 	if r.look() {
 		return r.ask(changed)
@@ -450,6 +456,9 @@ func (r *rerun) back() (request, error) {
 	for step := until.step; step >= 0; step-- {
 		if step == len(r.ahead) || step == until.step && until.stretch == 0 {
 			continue
+		}
+		if r.interrupted != nil && r.interrupted() {
+			return r.to(until, interrupted)
 		}
 		last, err := r.lastEvent(step, until)
 		if err != nil {

@@ -5,6 +5,7 @@ package debug
 import (
 	"debug/elf"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os/exec"
 	"regexp"
@@ -13,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/leaf/gdb"
+	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
@@ -114,6 +117,52 @@ func TestSteps(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestInterrupt: gdb stops an execution that would go on for long, and goes on from there.
+func TestInterrupt(t *testing.T) {
+	d, _ := stepping(t, "gcc", "-g", "-O0", "-no-pie", "-pthread", "-o", "OUT", "testdata/gdb/steps.c")
+	p, err := d.oneProcess(0, "n", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sp := uint64(0)
+	if err := d.session.Visit(0, func(m inspect.Machine) error {
+		regs, err := m.Registers(p.Threads[0].TID)
+		sp, _ = regs.Of("rsp")
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	in, to := io.Pipe()
+	from, out := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- d.ServeGDB(in, out, GDB, "n", 0) }()
+	// Above the stack nothing changes, so each instruction is looked at.
+	client := gdb.NewConn(from, to)
+	client.Trusted = true
+	for _, c := range [][2]string{{"QStartNoAckMode", "OK"}, {fmt.Sprintf("Z2,%x,8", sp+1<<10), "OK"}, {"vCont;c", "T02"},
+		{fmt.Sprintf("z2,%x,8", sp+1<<10), "OK"}, {"vCont;c", "W03"}} {
+		if err := client.Write(c[0]); err != nil {
+			t.Fatal(err)
+		}
+		if c[1] == "T02" {
+			if _, err := to.Write([]byte{0x03}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := client.Read()
+		for err == nil && got != "OK" && got[0] == 'O' { // a line for the user
+			got, err = client.Read()
+		}
+		if err != nil || !strings.HasPrefix(got, c[1]) {
+			t.Fatalf("%s: %q, %v", c[0], got, err)
+		}
+	}
+	to.Close()
+	if err := <-served; err != nil {
+		t.Error(err)
 	}
 }
 

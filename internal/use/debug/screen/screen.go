@@ -252,7 +252,7 @@ type rows struct {
 	screen *Screen
 }
 
-func (r *rows) GetRowCount() int    { return len(r.screen.now.events) + 1 }
+func (r *rows) GetRowCount() int { return len(r.screen.now.events) + 1 }
 func (r *rows) GetColumnCount() int {
 	if r.screen.now.companion != nil {
 		return 2
