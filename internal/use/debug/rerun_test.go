@@ -142,7 +142,8 @@ func TestInterrupt(t *testing.T) {
 	// Above the stack nothing changes, so each instruction is looked at.
 	client := gdb.NewConn(from, to)
 	client.Trusted = true
-	for _, c := range [][2]string{{"QStartNoAckMode", "OK"}, {fmt.Sprintf("Z2,%x,8", sp+1<<10), "OK"}, {"vCont;c", "T02"},
+	for _, c := range [][2]string{{"QStartNoAckMode", "OK"}, {fmt.Sprintf("Z2,%x,8", sp+1<<10), "OK"},
+		{"vCont;c", "T02"},
 		{fmt.Sprintf("z2,%x,8", sp+1<<10), "OK"}, {"vCont;c", "W03"}} {
 		if err := client.Write(c[0]); err != nil {
 			t.Fatal(err)
