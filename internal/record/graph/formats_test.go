@@ -77,17 +77,19 @@ func TestShiViz(t *testing.T) {
 	if err := p.WriteShiViz(&b); err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`(?m)^(\S*) (\{.*\})\n(.*)$`).FindAllStringSubmatch(b.String(), -1)
-	if len(found) != len(p.Steps) || strings.Count(b.String(), "\n") != 2*len(p.Steps) {
+	log, ok := strings.CutPrefix(b.String(), "\n\n")
+	// js/shiviz.js: defaultParser
+	found := regexp.MustCompile(`(?m)(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`).FindAllStringSubmatch(log, -1)
+	if !ok || len(found) != len(p.Steps) || strings.Count(log, "\n") != 2*len(p.Steps) {
 		t.Fatalf("%d steps of %d are found in\n%s", len(found), len(p.Steps), &b)
 	}
 	clocks := make([]map[string]int, len(found))
 	for i, m := range found {
-		if err := json.Unmarshal([]byte(m[2]), &clocks[i]); err != nil {
+		if err := json.Unmarshal([]byte(m[3]), &clocks[i]); err != nil {
 			t.Fatal(err)
 		}
-		if clocks[i][m[1]] == 0 {
-			t.Errorf("step %d has no time of its own host: %s", i+1, m[2])
+		if clocks[i][m[2]] == 0 {
+			t.Errorf("step %d has no time of its own host: %s", i+1, m[3])
 		}
 	}
 	for i := range clocks {

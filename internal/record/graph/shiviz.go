@@ -9,10 +9,12 @@ import (
 )
 
 // WriteShiViz writes a log with vector clocks, which ShiViz reads as it is
-// (https://bestchai.bitbucket.io/shiviz/): two lines a step, a host with its clock and what
-// happened. What happens to the network is of a host of its own.
+// (https://bestchai.bitbucket.io/shiviz/): two lines a step, what happened and a host with its
+// clock. What happens to the network is of a host of its own.
 func (p *Picture) WriteShiViz(w io.Writer) error {
 	b := bufio.NewWriter(w)
+	// Of a file the first two lines are expressions; where they are empty ShiViz takes its own.
+	b.WriteString("\n\n")
 	clocks := make([]map[string]int, len(p.Steps))
 	own := map[string]int{}
 	for i := range p.Steps {
@@ -34,7 +36,7 @@ func (p *Picture) WriteShiViz(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%s %s\n%s\n", host, text, inLine(fmt.Sprintf("%d %v %s", s.Step, s.At, s.describe())))
+		fmt.Fprintf(b, "%s\n%s %s\n", inLine(fmt.Sprintf("%d %v %s", s.Step, s.At, s.describe())), host, text)
 	}
 	return b.Flush()
 }
