@@ -159,7 +159,7 @@ func TestKindsAgreeWithBruteForce(t *testing.T) {
 			for round := 0; round < 10 && struck == 0; round++ {
 				rapid.Check(t, one)
 			}
-			if t.Logf("%d spaces, %d paths with a fault", spaces, struck); struck == 0 {
+			if t.Logf("%d spaces, %d paths with a fault", spaces, struck); struck == 0 && !testing.Short() {
 				t.Error("no fault was met")
 			}
 		})

@@ -75,7 +75,7 @@ func TestWindowsBetweenTimes(t *testing.T) {
 			missed++
 		}
 	})
-	if found < 10 || missed < 10 {
+	if (found < 10 || missed < 10) && !testing.Short() { // which draws a fifth
 		t.Errorf("%d were found and %d were not", found, missed)
 	}
 }
