@@ -25,9 +25,9 @@ func (a *app) dlvCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "dlv TRACE [-- FLAG...]",
 		Short: "Let Delve, or an editor, follow a Go node from a step on",
-		Long: `Replays a trace up to a step, and starts Delve (dlv) on the node's process there: goroutines,
-variables, breakpoints, next, step, stepout, and rev before each of them goes back. Delve can change
-nothing. Flags behind -- are Delve's.
+		Long: `Replays a trace up to a step, and starts Delve (dlv) on the node's process there. Delve shows
+goroutines and variables, and has breakpoints, next, step and stepout. With rev before it, each of
+these commands goes back. Delve can change nothing. Flags after -- are Delve's.
 
 With --listen Delve waits for an editor: VS Code ("request": "attach", "mode": "remote") or GoLand
 ("Go Remote").`,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -73,7 +74,7 @@ func commandsOf(c *cobra.Command) []*cobra.Command {
 func writeCommand(w io.Writer, c *cobra.Command) {
 	about := c.Long
 	if about == "" {
-		about = c.Short + "."
+		about = strings.Replace(c.Short, " ", "s ", 1) + "."
 	}
 	if c.Example != "" {
 		about += "\n\nExamples:\n\n" + c.Example
@@ -89,7 +90,22 @@ func writeCommand(w io.Writer, c *cobra.Command) {
 			if value != "" {
 				value = " " + value
 			}
-			fmt.Fprintf(w, "| `--%s%s` | %s |\n", f.Name, value, usage)
+			fmt.Fprintf(w, "| `--%s%s` | %s |\n", f.Name, value, usage+defaultOf(f))
 		})
 	}
+}
+
+// defaultOf is the value of a flag that is not given, in words. It is empty where the flag's usage
+// has it, and where the value is nothing.
+func defaultOf(f *pflag.Flag) string {
+	value := strings.Trim(f.DefValue, "[]")
+	for _, zero := range []string{"m0s", "h0m"} { // of 1h0m0s
+		if strings.HasSuffix(value, zero) {
+			value = value[:len(value)-2]
+		}
+	}
+	if strings.Contains(f.Usage, "(default") || slices.Contains([]string{"", "0", "0s", "false"}, value) {
+		return ""
+	}
+	return " (default: " + value + ")"
 }

@@ -439,7 +439,7 @@ func different(r *record.Report) string {
 	if c == nil || c.Traces == 0 || c.Traces >= r.Executions || c.Full || c.Earlier > 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%d different)", c.Traces)
+	return fmt.Sprintf(" (%s different)", grouped(c.Traces))
 }
 
 // list prints parts behind a head, on as many lines as they need.
