@@ -136,7 +136,7 @@ func TestEncodingRoundTrips(t *testing.T) {
 	})
 }
 
-// What can be decoded at all is encoded to the same bytes.
+// FuzzDecode: what can be decoded at all is encoded to the same bytes.
 func FuzzDecode(f *testing.F) {
 	for _, v := range encoded() {
 		fill(reflect.ValueOf(v).Elem(), new(int64))

@@ -180,7 +180,8 @@ func whyDead(t *testing.T, tree fs.FS, page, link string) string {
 	return ""
 }
 
-// Each link of the documents leads to a file that is there, and to a heading that it has.
+// TestLinks: each link of the documents leads to a file that is there, and to a heading that it
+// has.
 func TestLinks(t *testing.T) {
 	tree := os.DirFS(".")
 	all := pages(t, tree)
@@ -196,7 +197,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// The pages that code, messages, comments and specs name are there.
+// TestNamedPages: the pages that code, messages, comments and specs name are there.
 func TestNamedPages(t *testing.T) {
 	kinds := []string{".go", ".md", ".yaml", ".star", ".txt", ".json", ".c", ".py", ".sh", ""}
 	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {

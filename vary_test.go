@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is a variation is the same when it is taken apart and joined, and stands in a line of a
-// trace as one word.
+// FuzzVariation: what is a variation is the same when it is taken apart and joined, and stands in a
+// line of a trace as one word.
 func FuzzVariation(f *testing.F) {
 	for _, s := range []string{"", "fail:EIO@7/fsync:/node/wal#2", "fail:EIO@1/a#1,fail:ENOSPC@2/b#1", "fail:EIO", "@",
 		",", "a:b@c d", "a:b@%2", "a:b@%20"} {
@@ -94,8 +94,8 @@ func TestCourse(t *testing.T) {
 	})
 }
 
-// A place may have alternatives of several kinds: each is counted with those of its own kind, and
-// none is taken for which nothing is counted.
+// TestDrawOfSeveralKinds: a place may have alternatives of several kinds: each is counted with
+// those of its own kind, and none is taken for which nothing is counted.
 func TestDrawOfSeveralKinds(t *testing.T) {
 	run := func(d *ariadne.Draw) (out ariadne.Output) {
 		c := ariadne.NewCourse(&ariadne.Input{Draw: d})
@@ -129,7 +129,7 @@ func TestDrawOfSeveralKinds(t *testing.T) {
 	}
 }
 
-// Where a kind counts only at some calls, others are passed by.
+// TestDrawAtSomeCalls: where a kind counts only at some calls, others are passed by.
 func TestDrawAtSomeCalls(t *testing.T) {
 	d := &ariadne.Draw{Kinds: []string{"crash", "fail"}, After: [][]int{{2}, {1}},
 		Only: [][]string{{"fsync", "sync"}, nil}}

@@ -61,7 +61,7 @@ type app struct {
 // system says how systems are opened.
 func (a *app) system() system.Options { return system.Options{Nodes: a.nodes, Version: version} }
 
-// Exit statuses besides those of a record.Outcome.
+// statusUsage is the exit status of a bad command line; a record.Outcome has the others.
 const statusUsage = 2
 
 func (a *app) main(args []string) int {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ariadne": main})
 }
 
-// Each file below testdata/script is a session on the command line. Those that
+// TestScripts: each file below testdata/script is a session on the command line. Those that
 // execute something use testdata/race, which stands as $RACE,
 // or its source, $RACE_C. $FIRSTCHECK is the service of docs/first-check.md.
 func TestScripts(t *testing.T) {
@@ -206,7 +206,8 @@ func jsonLines(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// The generated pages say what the code says; go generate ./cmd/ariadne renews them.
+// TestPagesAreFresh: the generated pages say what the code says; go generate ./cmd/ariadne renews
+// them.
 func TestPagesAreFresh(t *testing.T) {
 	for name, want := range (&app{}).pages() {
 		got, err := os.ReadFile(filepath.Join("../../docs/reference", name))

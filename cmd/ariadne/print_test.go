@@ -16,7 +16,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// The line of progress is gone before anything else is printed.
+// TestProgressIsCleared: the line of progress is gone before anything else is printed.
 func TestProgressIsCleared(t *testing.T) {
 	var screen strings.Builder
 	p := newTextPrinter(&screen, &screen, []string{"n1"}, 0, false)
@@ -32,7 +32,8 @@ func TestProgressIsCleared(t *testing.T) {
 	}
 }
 
-// Without a terminal there is a line of progress every half a minute of this part of the check.
+// TestProgressLines: without a terminal there is a line of progress every half a minute of this
+// part of the check.
 func TestProgressLines(t *testing.T) {
 	var log strings.Builder
 	p := newTextPrinter(&log, &log, nil, 0, false)
@@ -45,7 +46,7 @@ func TestProgressLines(t *testing.T) {
 	}
 }
 
-// Without a terminal, or quietly, there is no progress at first.
+// TestNoProgress: without a terminal, or quietly, there is no progress at first.
 func TestNoProgress(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		var screen strings.Builder
@@ -58,7 +59,7 @@ func TestNoProgress(t *testing.T) {
 	}
 }
 
-// The report fits a screen, and quietly it is the outcome.
+// TestReportFits: the report fits a screen, and quietly it is the outcome.
 func TestReportFits(t *testing.T) {
 	r := &record.Report{Command: "check", Notes: []string{"a note"}, Doubts: []string{"a doubt"},
 		Coverage: &record.Coverage{Strategy: "default"}}
@@ -92,7 +93,7 @@ func TestReportFits(t *testing.T) {
 	}
 }
 
-// The page on the output for programs shows it as it is.
+// TestJSONPage: the page on the output for programs shows it as it is.
 func TestJSONPage(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reference/json.md")
 	if err != nil {

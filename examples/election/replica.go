@@ -11,7 +11,8 @@ import (
 
 const (
 	tickTime = 500 * time.Millisecond
-	// without a master; the second of the group waits longer by stagger
+	// patient is how long a replica is without a master; the second of the group waits longer by
+	// stagger
 	patient     = 1500 * time.Millisecond
 	stagger     = 700 * time.Millisecond
 	electedTime = 2 * time.Second // an election ends by then

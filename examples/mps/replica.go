@@ -10,7 +10,8 @@ import (
 const (
 	tickTime  = 500 * time.Millisecond
 	leaseTime = 800 * time.Millisecond
-	// so much longer than the one before it in the group a replica waits for a primary
+	// staggerTime is how much longer a replica waits for a primary than the one before it in the
+	// group
 	staggerTime = 800 * time.Millisecond
 	prepareTime = time.Second
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Fields in report.json are named as those of the output for programs are, and none gets Go's name
-// by oversight.
+// TestNamesInReports: fields in report.json are named as those of the output for programs are, and
+// none gets Go's name by oversight.
 func TestNamesInReports(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z][a-z_]*$`)
 	seen := map[reflect.Type]bool{}

@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// One fault explains more than several messages that change places, and a message that is little
-// late is easier to believe than one that is much.
+// TestSizesInOrder: one fault explains more than several messages that change places, and a message
+// that is little late is easier to believe than one that is much.
 func TestSizesInOrder(t *testing.T) {
 	late := func(d time.Duration) ariadne.Time { return ariadne.Time(d) }
 	sizes := []Size{

@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// What programs see of the machine is in the name of a node's first state, each fact of it, and
-// nothing else.
+// TestFirstStateNamesTheMachine: what programs see of the machine is in the name of a node's first
+// state, each fact of it, and nothing else.
 func TestFirstStateNamesTheMachine(t *testing.T) {
 	here := thisMachine()
 	defer func(f func() machine) { thisMachine = f }(thisMachine)
@@ -58,8 +58,8 @@ func TestFirstStateNamesTheMachine(t *testing.T) {
 	}
 }
 
-// Nodes list places where there is a budget for what may happen there, so its kind is in the name
-// of their first state. How large it is they are not told.
+// TestFirstStateNamesTheFaults: nodes list places where there is a budget for what may happen
+// there, so its kind is in the name of their first state. How large it is they are not told.
 func TestFirstStateNamesTheFaults(t *testing.T) {
 	y := &System{Spec: &spec.Spec{Nodes: make([]spec.Node, 1)}}
 	none := y.initial(0)

@@ -9,7 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// Nodes of real programs are functions: transitions that are executed again, by a
+// TestAudits: nodes of real programs are functions: transitions that are executed again, by a
 // copy of the node, do what they did, call by call.
 func TestAudits(t *testing.T) {
 	audits(t, 200, 1, 5*time.Second, "redis")

@@ -41,7 +41,7 @@ func TestParseBenchmarks(t *testing.T) {
 	}
 }
 
-// What a slow and a fast search did is kept, and what was not in nodes is the rest.
+// TestSearch: what a slow and a fast search did is kept, and what was not in nodes is the rest.
 func TestSearch(t *testing.T) {
 	b := &bench{results: map[string]result{}}
 	b.search("fast.x",

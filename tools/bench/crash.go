@@ -143,8 +143,8 @@ func (b *bench) measureCrash() error {
 	return nil
 }
 
-// onOneProcessor keeps what is started from here on on one processor, until free is called: images
-// are formed while others are checked, so a single worker may use two.
+// onOneProcessor keeps all threads and processes that start before free is called on one processor.
+// Images are formed while others are checked, so a single worker may use two processors.
 func onOneProcessor() (free func(), err error) {
 	runtime.LockOSThread()
 	var all, one unix.CPUSet

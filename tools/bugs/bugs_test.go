@@ -172,7 +172,7 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// What is known of a search is not searched again until it is forgotten.
+// TestKnown: what is known of a search is not searched again until it is forgotten.
 func TestKnown(t *testing.T) {
 	b := some().bug
 	o := options{ctx: t.Context(), ariadne: "/nonexistent", work: t.TempDir(), list: list,
@@ -213,7 +213,7 @@ func TestBadLists(t *testing.T) {
 	}
 }
 
-// Every bug of the list has its specs and a fetch script.
+// TestList: every bug of the list has its specs and a fetch script.
 func TestList(t *testing.T) {
 	for _, list := range []string{list, papers} {
 		bugs, err := readBugs(list)

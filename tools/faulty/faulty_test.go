@@ -13,7 +13,7 @@ import (
 
 const list = "../../examples/faulty.yaml"
 
-// Every target of the list has its spec and a fetch script.
+// TestList: every target of the list has its spec and a fetch script.
 func TestList(t *testing.T) {
 	targets, err := readTargets(list)
 	if err != nil || len(targets) == 0 {
@@ -117,7 +117,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// What is kept of a target is on the page when it is not run.
+// TestKept: what is kept of a target is on the page when it is not run.
 func TestKept(t *testing.T) {
 	o, target := options{work: t.TempDir()}, kv()
 	if r, err := harness.Kept[result](o.file(target)); r != nil || err != nil {

@@ -38,7 +38,7 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-// The picture is XML, has each line once, and marks what a reader is to see.
+// TestDraw: the picture is XML, has each line once, and marks what a reader is to see.
 func TestDraw(t *testing.T) {
 	picture := string(draw([]string{
 		"$ ariadne check a.yaml", "violation: death: a < b & c", "    and d", "",

@@ -105,7 +105,7 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 	for _, d := range declarations(f) {
 		if doc := d.doc.Text(); doc != "" && len(d.names) == 1 {
 			name := d.names[0]
-			if d.exported && !begins(doc, name) {
+			if !slices.Contains(nameless, name) && !begins(doc, name) {
 				add("name", d.doc.Pos(), "the comment on %s begins with %q", name, firstWord(doc))
 			}
 			if damage := renamed(doc, name, d.receiver); damage != "" {
@@ -167,7 +167,6 @@ type declaration struct {
 	doc      *ast.CommentGroup // or nil
 	names    []string
 	receiver string // type of a method's, or ""
-	exported bool   // for a method: its type, too
 }
 
 // declarations are those at the top of a file.
@@ -175,9 +174,7 @@ func declarations(f *ast.File) (all []declaration) {
 	for _, d := range f.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
-			receiver := source.Receiver(d)
-			exported := d.Name.IsExported() && (receiver == "" || ast.IsExported(receiver))
-			all = append(all, declaration{d.Doc, []string{d.Name.Name}, receiver, exported})
+			all = append(all, declaration{d.Doc, []string{d.Name.Name}, source.Receiver(d)})
 		case *ast.GenDecl:
 			var group []string
 			for _, s := range d.Specs {
@@ -188,11 +185,11 @@ func declarations(f *ast.File) (all []declaration) {
 				if doc == nil && len(d.Specs) == 1 {
 					doc = d.Doc
 				}
-				all = append(all, declaration{doc, names, "", ast.IsExported(names[0])})
+				all = append(all, declaration{doc, names, ""})
 				group = append(group, names...)
 			}
 			if len(d.Specs) > 1 && len(group) > 0 {
-				all = append(all, declaration{d.Doc, group, "", false})
+				all = append(all, declaration{d.Doc, group, ""})
 			}
 		}
 	}
@@ -213,6 +210,9 @@ func specNames(s ast.Spec) (names []string, doc *ast.CommentGroup) {
 	return nil, nil
 }
 
+// nameless are declarations whose comment is about something else: what they register or assert.
+var nameless = []string{"_", "init"}
+
 // firstWord is the first word of a comment, without what is not part of a name.
 func firstWord(doc string) string {
 	fields := strings.Fields(doc)
@@ -227,7 +227,7 @@ func firstWord(doc string) string {
 func begins(doc, name string) bool {
 	fields := strings.Fields(doc)
 	for i, w := range fields {
-		w = strings.Trim(w, ",.:;'\"`()")
+		w, _, _ = strings.Cut(strings.Trim(w, ",.:;'\"`()"), "(") // name(parameters) is a name, too
 		switch {
 		case w == name || strings.TrimSuffix(w, "'s") == name || strings.HasSuffix(w, "."+name):
 			return true

@@ -30,7 +30,7 @@ type planted struct{ name, what, class string }
 
 var families = []*family{&plantedFamily, &twoFaults}
 
-// The default strategy was tuned on every other one of these.
+// plantedFamily has twelve small systems. The default strategy was tuned on every other one.
 var plantedFamily = family{
 	name: "planted", title: "Planted bugs", column: "half", halves: true, pairs: true,
 	intro: `Twelve small systems of two to five nodes, written for this (` + "`examples/planted`" + `). None of the bugs shows on the natural schedule. Each try has
@@ -54,7 +54,7 @@ miss counts as %s. The default strategy was tuned on one half of the bugs (tunin
 	},
 }
 
-// No strategy was tuned on these.
+// twoFaults has ten small systems. No strategy was tuned on them.
 var twoFaults = family{
 	name: "twofaults", title: "Bugs that take two faults", column: "faults",
 	intro: `Ten small systems of two or three servers, written for this (` + "`examples/twofaults`" + `). No bug shows on the natural schedule, and none by one fault alone.

@@ -91,7 +91,7 @@ func TestGood(t *testing.T) {
 	}
 }
 
-// Every search names examples that are there.
+// TestSpecsExist: every search names examples that are there.
 func TestSpecsExist(t *testing.T) {
 	specs := append([]string{}, systems...)
 	for _, b := range bugs {

@@ -24,10 +24,10 @@ type outcome string
 const (
 	unchanged outcome = "unchanged" // clients saw what they see without it
 	told      outcome = "told"      // a client saw something else, or failed
-	// the program ended with a status other than 0, and a message
+	// exits: the program ended with a status other than 0, and a message
 	exits  outcome = "exits"
 	silent outcome = "exits, mute" // without one
-	// it ended with status 0, where it goes on without the failure
+	// stops: it ended with status 0, where it goes on without the failure
 	stops        outcome = "stops"
 	aborts       outcome = "aborts"       // SIGABRT
 	crashes      outcome = "crashes"      // another signal

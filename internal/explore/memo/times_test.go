@@ -28,7 +28,7 @@ func TestMedianOfTimes(t *testing.T) {
 	}
 }
 
-// The more often a search comes back, the closer are the checkpoints.
+// TestSpacing: the more often a search comes back, the closer are the checkpoints.
 func TestSpacing(t *testing.T) {
 	x := NewExecutor(nil, nil, Limits{})
 	for _, c := range []struct {

@@ -12,7 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// What is counted of faults is what the paths have of them.
+// TestFaultsAreCounted: what is counted of faults is what the paths have of them.
 func TestFaultsAreCounted(t *testing.T) {
 	rules := world.Rules{Latency: time.Millisecond, Faults: worldtest.Faults("crash", 1),
 		NodeFaults: []world.NodeFaults{world.Outages(ariadne.Crashed, []ariadne.NodeID{0, 1}, 0)}, Grid: 2e6,

@@ -46,7 +46,8 @@ func (k *counting) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	}
 }
 
-// A crash of the node that has just written a line is no rare thing, however many steps there are.
+// TestFaultsComeAtMoments: a crash of the node that has just written a line is no rare thing,
+// however many steps there are.
 func TestFaultsComeAtMoments(t *testing.T) {
 	const paths = 600
 	for name, e := range map[string]strategy.Explorer{

@@ -54,7 +54,8 @@ func (p showing) remakeShown(f *Frame) {
 
 func (showing) copyLists(f, was *Frame) { f.Shown = append(was.Shown[:0], f.Shown...) }
 
-// What nodes show is in names by content alone (Space.hashContent), which are about nothing else.
+// hashPast and hashReads are empty: only names by content (Space.hashContent) cover what nodes
+// show.
 func (showing) hashPast(*Frame) hash.Hash  { return hash.Hash{} }
 func (showing) hashReads(*Frame) hash.Hash { return hash.Hash{} }
 

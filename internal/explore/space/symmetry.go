@@ -370,8 +370,8 @@ func (y *Symmetry) hashClass(p *Path) hash.Hash {
 	return least.Plus(s.Budget())
 }
 
-// A name of a state knows nothing of where things come from: Path.HashClass is for that. Nor is a
-// path with a symmetry forked.
+// copyLists copies nothing: a path with a symmetry is not forked. A state's name has no origins, so
+// hashPast and hashReads are empty. Path.HashClass has the origins.
 func (y *Symmetry) copyLists(f, _ *Frame)      { f.origins = origins{} }
 func (y *Symmetry) hashPast(*Frame) hash.Hash  { return hash.Hash{} }
 func (y *Symmetry) hashReads(*Frame) hash.Hash { return hash.Hash{} }

@@ -42,9 +42,9 @@ const (
 	// Gone: the node's programs are no more. Nobody waits for what they had under way, of which
 	// nobody knows what came.
 	Gone
-	// What goes over a connection (History.Wire), whose name is Event.Client: it is opened, bytes
-	// (Value) leave the client or come to it, and nothing more will come: Value is Reset where it
-	// was reset.
+	// Opened, Sent and the kinds after them are the life of a connection (History.Wire), whose name
+	// is Event.Client: it is opened, bytes (Value) leave the client or come to it, and nothing more
+	// will come: Value is Reset where it was reset.
 	Opened
 	Sent
 	Received

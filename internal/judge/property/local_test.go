@@ -18,8 +18,8 @@ func verdict(v *ariadne.Violation) ariadne.Violation {
 	return ariadne.Violation{Kind: v.Kind, Node: v.Node, Message: v.Message}
 }
 
-// What searches in memory rely on: a step is judged alone, and the end by what each
-// node has done, however the steps of different nodes lay between each other.
+// TestVerdictsAreLocal: what searches in memory rely on: a step is judged alone, and the end by
+// what each node has done, however the steps of different nodes lay between each other.
 func TestVerdictsAreLocal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		output := rapid.Custom(func(t *rapid.T) ariadne.Output {

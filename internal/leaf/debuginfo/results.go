@@ -27,7 +27,7 @@ type place struct {
 	unknown bool
 }
 
-// As DWARF counts them: rax, rbx, rcx, rdi, rsi, r8 to r11.
+// goRegisters are those of Go's results, as DWARF counts them: rax, rbx, rcx, rdi, rsi, r8 to r11.
 var goRegisters = []int{0, 3, 2, 5, 4, 8, 9, 10, 11}
 
 const goVectors = 15

@@ -67,7 +67,7 @@ type outer struct {
 	part  []inner
 }
 
-// A pointer into an object points into its copy, whichever is met first.
+// TestInteriorPointers: a pointer into an object points into its copy, whichever is met first.
 func TestInteriorPointers(t *testing.T) {
 	o := &outer{}
 	o.part = make([]inner, 3, 4)
@@ -106,7 +106,7 @@ func TestFunctionPanics(t *testing.T) {
 	copyOf(&struct{ f func() }{func() {}}, nil, nil)
 }
 
-// An image stays as it is, whatever becomes of the original and of other copies.
+// TestImageStays: an image stays as it is, whatever becomes of the original and of other copies.
 func TestImageStays(t *testing.T) {
 	a := &link{names: map[string]*link{}, bytes: []byte("x")}
 	a.names["a"] = a
@@ -173,7 +173,7 @@ type knot struct {
 	named map[int]*knot
 }
 
-// Random graphs keep their shape: what is reached on two ways is one thing in the
+// TestRandomGraphs: random graphs keep their shape: what is reached on two ways is one thing in the
 // copy exactly if it is in the original.
 func TestRandomGraphs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -72,8 +72,8 @@ func drawCoded(t *rapid.T) *coded {
 	return c
 }
 
-// What is encoded is decoded as it was, in the same shape. Copies, which lie elsewhere, and what
-// was decoded give the same bytes.
+// TestEncodedGraphs: what is encoded is decoded as it was, in the same shape. Copies, which lie
+// elsewhere, and what was decoded give the same bytes.
 func TestEncodedGraphs(t *testing.T) {
 	copies := New[coded]([]reflect.Type{reflect.TypeFor[self]()}, []reflect.Type{reflect.TypeFor[netip.Addr]()})
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +116,8 @@ func TestEncodedGraphs(t *testing.T) {
 	})
 }
 
-// What cannot be encoded says so, and so does what was encoded by a program with other types.
+// TestEncodingRefuses: what cannot be encoded says so, and so does what was encoded by a program
+// with other types.
 func TestEncodingRefuses(t *testing.T) {
 	if _, err := codings.Encode(&coded{any: float32(7.5)}); err == nil || !strings.Contains(err.Error(), "float32") {
 		t.Errorf("a type that nothing says may be met: %v", err)
@@ -140,7 +141,7 @@ func TestEncodingRefuses(t *testing.T) {
 	}
 }
 
-// Damaged bytes are refused, or are those of some other graph, which can be encoded.
+// FuzzDecode: damaged bytes are refused, or are those of some other graph, which can be encoded.
 func FuzzDecode(f *testing.F) {
 	head := len(magic) + len(codings.print)
 	for _, c := range []*coded{{},

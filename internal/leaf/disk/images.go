@@ -381,7 +381,7 @@ func (s state) hasFresh() bool {
 	return false
 }
 
-// A choice of atoms that is still open: those of must are kept, those of free may be.
+// open is a choice of atoms that is still open: those of must are kept, those of free may be.
 type open struct {
 	must state
 	free atomSet // what they need is in must or in free

@@ -25,7 +25,7 @@ var orders = map[string]order{"prefix": prefix, "ordered": ordered, "any": anyOr
 // Sectors that are written as a whole or not at all.
 const (
 	smallSector = 512
-	// the default: the sector of today's drives, and the page in which Linux writes
+	// page is the default: the sector of today's drives, and the page in which Linux writes
 	page = 4096
 )
 

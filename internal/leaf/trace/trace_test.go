@@ -78,7 +78,7 @@ func TestExample(t *testing.T) {
 	}
 }
 
-// A trace that was cut anywhere is none, and the error says where.
+// TestCutShort: a trace that was cut anywhere is none, and the error says where.
 func TestCutShort(t *testing.T) {
 	for n := range len(example) {
 		cut := example[:n]
@@ -98,7 +98,7 @@ func TestCutShort(t *testing.T) {
 	}
 }
 
-// No byte of a trace can change, and no line go, without notice.
+// TestChanged: no byte of a trace can change, and no line go, without notice.
 func TestChanged(t *testing.T) {
 	for i := range len(example) {
 		bad := []byte(example)

@@ -59,9 +59,9 @@ func picture(t *testing.T, dir string) string {
 	return s.String()
 }
 
-// Random changes, each state captured, with restores of random states in between:
-// every state shows what it showed, and its files are the same ones as far as the
-// tree tells.
+// TestRestoreIsExact: random changes, each state captured, with restores of random states in
+// between: every state shows what it showed, and its files are the same ones as far as the tree
+// tells.
 func TestRestoreIsExact(t *testing.T) {
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) { restoreIsExact(t, rand.New(rand.NewPCG(seed, 2))) })
@@ -164,8 +164,8 @@ func restoreIsExact(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// A digest costs what has changed: the pages that a state shares with an earlier one are not
-// looked at again.
+// TestDigestIsKept: a digest costs what has changed: the pages that a state shares with an earlier
+// one are not looked at again.
 func TestDigestIsKept(t *testing.T) {
 	tree, dir := newTree(t)
 	name := filepath.Join(dir, "data")
@@ -209,7 +209,7 @@ func TestDigestIsKept(t *testing.T) {
 	}
 }
 
-// A descriptor opened before a change reads, after the change was undone, what it
+// TestInodesStay: a descriptor opened before a change reads, after the change was undone, what it
 // read then: the file is the same one.
 func TestInodesStay(t *testing.T) {
 	tree, dir := newTree(t)
@@ -252,7 +252,7 @@ func TestInodesStay(t *testing.T) {
 	}
 }
 
-// What did not change is not read again and not stored again.
+// TestUnchangedIsShared: what did not change is not read again and not stored again.
 func TestUnchangedIsShared(t *testing.T) {
 	tree, dir := newTree(t)
 	big := make([]byte, 64*pageSize)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What a capture costs for a large file that may have changed, and has not.
+// BenchmarkUnchanged: what a capture costs for a large file that may have changed, and has not.
 func BenchmarkUnchanged(b *testing.B) {
 	f, err := os.Create(filepath.Join("/dev/shm", "filetree-bench"))
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What was first stays first, and a change is safe where nobody can have read it.
+// TestSafeAndLeaked: what was first stays first, and a change is safe where nobody can have read
+// it.
 func TestSafeAndLeaked(t *testing.T) {
 	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }

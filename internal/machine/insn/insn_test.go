@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// Each piece of code stands between others, as in a program.
+// TestScan: each piece of code stands between others, as in a program.
 func TestScan(t *testing.T) {
 	nops := slices.Repeat([]byte{0x90}, 40)
 	for _, c := range []struct {
@@ -55,8 +55,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// This program is one of Go's, which ask for what there is and have no random numbers of
-// the processor's.
+// TestScanOfFiles: this program is one of Go's, which ask for what there is and have no random
+// numbers of the processor's.
 func TestScanOfFiles(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

@@ -173,7 +173,7 @@ func TestPipeAsLinux(t *testing.T) {
 	}
 }
 
-// An epoll set over everything that can be watched, another set included.
+// TestEpollAsLinux: an epoll set over everything that can be watched, another set included.
 func TestEpollAsLinux(t *testing.T) {
 	modes := []uint32{0, 0, unix.EPOLLET, unix.EPOLLONESHOT, unix.EPOLLET | unix.EPOLLONESHOT, unix.EPOLLEXCLUSIVE,
 		unix.EPOLLEXCLUSIVE | unix.EPOLLET}

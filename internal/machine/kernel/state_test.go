@@ -15,7 +15,8 @@ var (
 	ofThread = NewSlot[*Thread, noted]()
 )
 
-// A copy of a node has values of its own in all slots, and they refer to the copy.
+// TestSlotsAreCopied: a copy of a node has values of its own in all slots, and they refer to the
+// copy.
 func TestSlotsAreCopied(t *testing.T) {
 	n := NewNode(0, "n0", 1)
 	_, th := n.NewProcess(nil)

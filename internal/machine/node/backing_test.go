@@ -9,8 +9,9 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// The end of a process with many threads does not look at its memory for each of them, nor does
-// that of each of its threads, which wakes who waits for it: with memory that others share too.
+// TestManyThreadsEnd: the end of a process with many threads does not look at its memory for each
+// of them, nor does that of each of its threads, which wakes who waits for it: with memory that
+// others share too.
 func TestManyThreadsEnd(t *testing.T) {
 	const common = "import ctypes,mmap,os,threading,time\nthreading.stack_size(65536)\nl=ctypes.CDLL(None)\nm=mmap.mmap(-1,4096)\na=ctypes.addressof(ctypes.c_int.from_buffer(m))\n" +
 		"def wait(): l.syscall(202,ctypes.c_void_p(a),0,0,None,None,0)\n" +

@@ -17,8 +17,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// A node goes on from a checkpoint as it went on itself: each step's digest
-// covers every call, message and log line.
+// TestFreezeAndThawAtEveryStep: a node goes on from a checkpoint as it went on itself: each step's
+// digest covers every call, message and log line.
 func TestFreezeAndThawAtEveryStep(t *testing.T) {
 	for _, args := range [][]string{
 		{"/bin/sh", "-c", "for i in 1 2 3; do sleep $i; echo $i | tr 1-3 a-c; done; exit 3"},
@@ -65,8 +65,9 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 	}
 }
 
-// Frozen processes have files open and mapped. Where Linux refuses something because of them,
-// that is counted, and the step marked; a node without copies is not touched.
+// TestCheckpointInTheWay: frozen processes have files open and mapped. Where Linux refuses
+// something because of them, that is counted, and the step marked; a node without copies is not
+// touched.
 func TestCheckpointInTheWay(t *testing.T) {
 	for _, c := range []struct {
 		refused string

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What stands at the place of a call that waits is never run again for Ariadne: whatever others
-// write there, copies are made, and the call returns behind it.
+// TestOverwrittenCall: what stands at the place of a call that waits is never run again for
+// Ariadne: whatever others write there, copies are made, and the call returns behind it.
 func TestOverwrittenCall(t *testing.T) {
 	for _, bytes := range []string{"\x0f\x0b", "\xcc\xcc", "\xeb\xfe", "\xf4\xf4", "\xcd\x80"} {
 		n := started(t, "/usr/bin/python3", "-c", "import time\nfor i in range(3): time.sleep(1);print(i,flush=True)\n")
@@ -57,7 +57,7 @@ func TestOverwrittenCall(t *testing.T) {
 	}
 }
 
-// Linux itself keeps Ariadne's pages where they are and as they are, where it can.
+// TestSealedArea: Linux itself keeps Ariadne's pages where they are and as they are, where it can.
 func TestSealedArea(t *testing.T) {
 	if _, _, e := unix.Syscall(unix.SYS_MSEAL, 0, 0, 0); e != 0 {
 		t.Skip("no mseal here: ", e)
@@ -88,7 +88,8 @@ func TestSealedArea(t *testing.T) {
 	}
 }
 
-// A 32-bit program that another one executes is refused and ends; the other one goes on.
+// TestProgramOf32Bits: a 32-bit program that another one executes is refused and ends; the other
+// one goes on.
 func TestProgramOf32Bits(t *testing.T) {
 	const source = ".globl _start\n_start: mov $1, %eax\n mov $7, %ebx\n int $0x80\n"
 	for _, kind := range []string{"-static", "-static-pie"} {
@@ -115,7 +116,7 @@ func TestProgramOf32Bits(t *testing.T) {
 	}
 }
 
-// A vsyscall is left before anything else is done in its place.
+// TestVsyscall: a vsyscall is left before anything else is done in its place.
 func TestVsyscall(t *testing.T) {
 	const program = "import ctypes,threading,time\nT=ctypes.CFUNCTYPE(ctypes.c_long,ctypes.c_void_p)(0xffffffffff600400)\n" +
 		"for i in range(3): print(T(None)==int(time.time()),flush=True);time.sleep(1)\n"

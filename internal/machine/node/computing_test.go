@@ -14,8 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Long computing expires a timer for which nobody waits: how soon depends on the machine,
-// and the clock shows it from then on, so the step is marked.
+// TestComputingPastATimer: long computing expires a timer for which nobody waits: how soon depends
+// on the machine, and the clock shows it from then on, so the step is marked.
 func TestComputingPastATimer(t *testing.T) {
 	if os.Getenv("ARIADNE_LONG") == "" {
 		t.Skip("computes for long; set ARIADNE_LONG")

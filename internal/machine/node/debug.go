@@ -141,7 +141,8 @@ func (d *debugging) arrival(th *thread, s tracee.Stop) (a inspect.Arrival) {
 
 const (
 	codeOfSigInfo = 8 // si_code
-	// SI_KERNEL: a breakpoint; another code says that one instruction was executed
+	// siKernel is SI_KERNEL, the code of a breakpoint; another code says that one instruction was
+	// executed
 	siKernel = 0x80
 )
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What kills a process of a node from outside is not the node's death.
+// TestKilledFromOutside: what kills a process of a node from outside is not the node's death.
 func TestKilledFromOutside(t *testing.T) {
 	wants := func(err error) {
 		t.Helper()

@@ -91,8 +91,9 @@ func (r *recorded) again(c early, most int) {
 	}
 }
 
-// Copies of a real system's nodes that are thawed when others have gone far ahead do, call
-// by call, what was done the first time. All copies share files and memory without a name.
+// TestRealSystemsAsLateCopies: copies of a real system's nodes that are thawed when others have
+// gone far ahead do, call by call, what was done the first time. All copies share files and memory
+// without a name.
 func TestRealSystemsAsLateCopies(t *testing.T) {
 	type system struct {
 		example     string

@@ -32,8 +32,8 @@ func started(t *testing.T, args ...string) *Node {
 	return n
 }
 
-// A program that polls without a clock rests after so many calls, each time a little
-// longer; when nothing comes for long, nothing but an input makes it go on.
+// TestPollingComesToRest: a program that polls without a clock rests after so many calls, each time
+// a little longer; when nothing comes for long, nothing but an input makes it go on.
 func TestPollingComesToRest(t *testing.T) {
 	const socket = "import select,socket\ns=socket.socket(socket.AF_INET,socket.SOCK_DGRAM)\n"
 	for name, c := range map[string]struct {
@@ -67,7 +67,8 @@ func TestPollingComesToRest(t *testing.T) {
 	}
 }
 
-// A loop that does not poll never comes to rest, and what it does is said.
+// TestDivergenceSaysWhatItLoopsOn: a loop that does not poll never comes to rest, and what it does
+// is said.
 func TestDivergenceSaysWhatItLoopsOn(t *testing.T) {
 	n := started(t, "/usr/bin/python3", "-c", "import os\nwhile True: os.getppid(); os.getuid(); os.getuid()")
 	out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})

@@ -168,8 +168,9 @@ func realSystem(t *testing.T, example string) *spec.Spec {
 	return s
 }
 
-// A real system whose nodes are frozen and replaced by the copy after every
-// single step, or brought back to before it, does, call by call, what it does undisturbed.
+// TestRealSystemsAsCopiesOfThemselves: a real system whose nodes are frozen and replaced by the
+// copy after every single step, or brought back to before it, does, call by call, what it does
+// undisturbed.
 func TestRealSystemsAsCopiesOfThemselves(t *testing.T) {
 	examples := []string{"raftkv/raftkv", "redis/replication"}
 	if os.Getenv("ARIADNE_LONG") != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// A node tells which of the host's files it has used: scripts, their interpreters, the
-// loader, libraries, what it reads; not what it has written itself.
+// TestUsedFiles: a node tells which of the host's files it has used: scripts, their interpreters,
+// the loader, libraries, what it reads; not what it has written itself.
 func TestUsedFiles(t *testing.T) {
 	n := started(t, "/spec/script")
 	dir := n.cfg.SpecDir

@@ -17,7 +17,8 @@ type namespaces struct{ user, net int }
 
 var (
 	namespacesMu sync.Mutex
-	// by the only user and group they map, or -1: all of Ariadne's own
+	// namespacesOf has namespaces by the only user and group that they map, or -1: all of Ariadne's
+	// own
 	namespacesOf = map[[2]int]namespaces{}
 )
 

@@ -282,8 +282,8 @@ func filtered() bool {
 	return strings.Contains(string(status), "\nSeccomp:\t2")
 }
 
-// What one process may know of another one's policy is compared with a process that
-// the test has made, and whose policy it has set.
+// TestSchedulerOfAnotherProcess: what one process may know of another one's policy is compared with
+// a process that the test has made, and whose policy it has set.
 func TestSchedulerOfAnotherProcess(t *testing.T) {
 	d, a, _ := newProcess(t)
 	b, bm := child(d, a)

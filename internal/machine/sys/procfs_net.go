@@ -28,8 +28,8 @@ func socketsText(proto ariadne.Protocol, family int) func(v *view) string {
 	}
 }
 
-// The files' first lines, and the width to which Linux pads all lines of the IPv4
-// files (tcp4_seq_show, udp4_seq_show).
+// socketsHead is the first line of a file. Linux pads all lines of the IPv4 files to its width
+// (tcp4_seq_show, udp4_seq_show).
 func socketsHead(proto ariadne.Protocol, family int) string {
 	sl, tail := "  sl", ""
 	if proto == ariadne.UDP {

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// add puts fd into an epoll set, with its number as data.
+// addEpoll puts fd into an epoll set, with its number as data.
 func addEpoll(t *testing.T, a *kernel.Thread, ep, op, fd, events uint64) int64 {
 	t.Helper()
 	a.M.WriteMem(setAt, le.AppendUint64(le.AppendUint32(nil, uint32(events)), fd))
@@ -57,7 +57,7 @@ func TestEpollWait(t *testing.T) {
 	want(t, "after close", d.Must(a, unix.SYS_EPOLL_WAIT, ep, bufAt, 10, 0), 0)
 }
 
-// Two threads wait for one edge: one gets it, the other goes on waiting.
+// TestEpollEdgeForOneThread: two threads wait for one edge: one gets it, the other goes on waiting.
 func TestEpollEdgeForOneThread(t *testing.T) {
 	d, a, _ := newProcess(t)
 	ep := uint64(d.Must(a, unix.SYS_EPOLL_CREATE1, 0))

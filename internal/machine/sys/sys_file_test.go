@@ -88,7 +88,8 @@ func (f *files) stat(nr int, args ...any) unix.Stat_t {
 	return parseStat(f.m.Bytes(f.data(), statSize))
 }
 
-// A file of the host keeps its time of modification when that came with a package.
+// TestTimeOfHostFile: a file of the host keeps its time of modification when that came with a
+// package.
 func TestTimeOfHostFile(t *testing.T) {
 	f := newFiles(t)
 	f.d.Node.Files.Private = ^uint64(0)
@@ -171,7 +172,7 @@ func TestStatx(t *testing.T) {
 	}
 }
 
-// A user with fewer rights than Ariadne looks for itself.
+// TestStatAsTheNodesUser: a user with fewer rights than Ariadne looks for itself.
 func TestStatAsTheNodesUser(t *testing.T) {
 	f := newFiles(t)
 	f.write("a", "x")
@@ -515,7 +516,7 @@ func TestProcDescriptors(t *testing.T) {
 	f.call(unix.SYS_CLOSE, dir)
 }
 
-// Paths may lead through the links of a process, for any call.
+// TestThroughProc: paths may lead through the links of a process, for any call.
 func TestThroughProc(t *testing.T) {
 	f := newFiles(t)
 	f.write("a", "content")
@@ -547,7 +548,7 @@ func TestThroughProc(t *testing.T) {
 	want(t, "chmod of a file of /proc", f.call(unix.SYS_CHMOD, "/proc/self/stat", 0o600), errno(unix.EACCES))
 }
 
-// A file that is gone but open has changed too.
+// TestTimesOfRemovedFiles: a file that is gone but open has changed too.
 func TestTimesOfRemovedFiles(t *testing.T) {
 	f := newFiles(t)
 	f.write("a", "")

@@ -148,7 +148,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-// A thread that waits in read keeps its file, whatever others do to the number.
+// TestCloseUnderReader: a thread that waits in read keeps its file, whatever others do to the
+// number.
 func TestCloseUnderReader(t *testing.T) {
 	d, a, m := newProcess(t)
 	r, w := pipeOf(d, a, 0)

@@ -22,7 +22,7 @@ func tempFile(t *testing.T, contents string) int {
 	return int(f.Fd())
 }
 
-// flockAt stores a struct flock for fcntl.
+// putFlock stores a struct flock for fcntl.
 func putFlock(a *kernel.Thread, typ, whence int, start, length int64) uint64 {
 	b := make([]byte, flockSize)
 	le.PutUint16(b, uint16(typ))

@@ -22,7 +22,7 @@ const (
 	markWipe       = unix.MADV_DONTDUMP
 	unmarkWipe     = unix.MADV_DODUMP
 
-	// How smaps shows the marks among VmFlags (proc(5)).
+	// ShownDontFork and ShownWipe are the marks among VmFlags in smaps (proc(5)).
 	ShownDontFork = "rr"
 	ShownWipe     = "dd"
 )

@@ -136,7 +136,7 @@ const (
 	pollWrBand = 0x200
 )
 
-// The poll events that put a descriptor into each of select's three sets.
+// selectEvents are the poll events that put a descriptor into each of select's three sets.
 var selectEvents = [3]kernel.Events{
 	kernel.In | kernel.RdNorm | pollRdBand | kernel.Hup | kernel.Err | kernel.NVal,
 	kernel.Out | kernel.WrNorm | pollWrBand | kernel.Err | kernel.NVal,

@@ -32,7 +32,7 @@ func mayNice(t, x *kernel.Thread) bool {
 		t.Capable(unix.CAP_SYS_NICE)
 }
 
-// The flag that sched_setscheduler takes with the policy.
+// schedResetOnFork is the flag that sched_setscheduler takes with the policy.
 const schedResetOnFork = 0x40000000
 
 // realTime reports whether a policy has priorities from 1 to 99.

@@ -371,8 +371,8 @@ func TestUninterruptible(t *testing.T) {
 	}
 }
 
-// Whatever is sent while blocked comes out once unblocked: the lowest number
-// first, standard signals once, real-time ones each time and in order.
+// TestSignalQueueAgainstReference: whatever is sent while blocked comes out once unblocked: the
+// lowest number first, standard signals once, real-time ones each time and in order.
 func TestSignalQueueAgainstReference(t *testing.T) {
 	for seed := range uint64(100) {
 		d, a, m := newProcess(t)

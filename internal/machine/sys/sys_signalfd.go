@@ -14,7 +14,7 @@ func sysSignalfd4(t *kernel.Thread, a Args) kernel.Result {
 	return makeSignalfd(t, a, int(int32(a[3])))
 }
 
-// signalfd makes a new descriptor, or changes the mask of one.
+// makeSignalfd makes a new descriptor, or changes the mask of one.
 func makeSignalfd(t *kernel.Thread, a Args, flags int) kernel.Result {
 	if a[2] != 8 || flags&^(unix.SFD_CLOEXEC|unix.SFD_NONBLOCK) != 0 {
 		return kernel.Fail(unix.EINVAL)

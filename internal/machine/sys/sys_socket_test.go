@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Where the tests put things in a process's memory.
+// le: where the tests put things in a process's memory.
 var le = binary.LittleEndian
 
 func intBytes(n int) []byte { return le.AppendUint32(nil, uint32(n)) }

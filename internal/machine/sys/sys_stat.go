@@ -89,7 +89,7 @@ func statName(t *kernel.Thread, dirfd, addr uint64, follow bool) (st unix.Stat_t
 // statxSize is the size of struct statx.
 const statxSize = 256
 
-// What statx is shown to know: the basic fields, the time of birth, the mount.
+// statxMask is what statx fills in: the basic fields, the time of birth, the mount.
 const statxMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME | unix.STATX_MNT_ID
 
 // statxSyncType is AT_STATX_SYNC_TYPE: what network file systems are to do.

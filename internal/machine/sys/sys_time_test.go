@@ -163,7 +163,8 @@ func TestSetClock(t *testing.T) {
 	want(t, "unsynchronized", adjust(unix.ADJ_STATUS, timexStatus, staUnsync), timeError)
 }
 
-// Who waits for a time of the clock that is set waits for it by the new one.
+// TestWaitWhileTheClockIsSet: who waits for a time of the clock that is set waits for it by the new
+// one.
 func TestWaitWhileTheClockIsSet(t *testing.T) {
 	d, a, m := newProcess(t)
 	b, _ := d.Thread(a)

@@ -36,7 +36,7 @@ func TestEveryCallIsClassified(t *testing.T) {
 	}
 }
 
-// The table is read in one place, from the first call to the last.
+// TestTableIsInOrder: the table is read in one place, from the first call to the last.
 func TestTableIsInOrder(t *testing.T) {
 	numbers := map[string]int{}
 	for nr, r := range Table {

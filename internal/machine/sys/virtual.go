@@ -177,7 +177,7 @@ type object struct {
 	text       func(v *view) string
 }
 
-// Directories of a process.
+// processDirs are the directories of a process.
 var processDirs = map[string]bool{"": true, "task": true, "fd": true, "fdinfo": true, "ns": true}
 
 // lookupVirtual finds what a virtual path names.

@@ -174,7 +174,7 @@ func ioctl(fd int, req uintptr, arg unsafe.Pointer) unix.Errno {
 
 // From include/uapi/linux/userfaultfd.h and fs.h.
 const (
-	// Any user may have a userfaultfd with UFFD_USER_MODE_ONLY.
+	// uffdFlags has UFFD_USER_MODE_ONLY: with it, any user may have a userfaultfd.
 	uffdFlags = unix.O_CLOEXEC | unix.O_NONBLOCK | 1
 
 	uffdioAPI          = 0xc018aa3f

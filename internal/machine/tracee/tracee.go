@@ -398,7 +398,7 @@ func (t *Thread) SetSigMask(m uint64) error {
 // SigInfo is siginfo_t as Linux has it on this processor.
 type SigInfo [128]byte
 
-// Field access at siginfo_t's offsets.
+// PutInt32, PutUint64 and Int32 access the fields at siginfo_t's offsets.
 func (s *SigInfo) PutInt32(off int, v int32)   { binary.LittleEndian.PutUint32(s[off:], uint32(v)) }
 func (s *SigInfo) PutUint64(off int, v uint64) { binary.LittleEndian.PutUint64(s[off:], v) }
 func (s *SigInfo) Int32(off int) int32         { return int32(binary.LittleEndian.Uint32(s[off:])) }

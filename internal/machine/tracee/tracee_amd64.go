@@ -21,7 +21,7 @@ func (t *Thread) Args() [6]uint64 {
 	return [6]uint64{r.Rdi, r.Rsi, r.Rdx, r.R10, r.R8, r.R9}
 }
 
-// IsX8664 reports whether the call was made the 64-bit way.
+// Is64 reports whether the call was made the 64-bit way.
 func (t *Thread) Is64() bool { return t.entry.Cs == codeSegment }
 
 // Executed64 reports whether the program that t has just executed is a 64-bit one. Linux shows

@@ -8,7 +8,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 )
 
-// glibc and Go look these up by name and by the version LINUX_2.6.
+// TestSymbols: glibc and Go look these up by name and by the version LINUX_2.6.
 func TestSymbols(t *testing.T) {
 	f, err := elf.NewFile(bytes.NewReader(Image))
 	if err != nil {
@@ -35,7 +35,7 @@ func TestSymbols(t *testing.T) {
 	}
 }
 
-// The image is copied as it is: one segment, no relocation, no writable data.
+// TestImageIsFlat: the image is copied as it is: one segment, no relocation, no writable data.
 func TestImageIsFlat(t *testing.T) {
 	f, err := elf.NewFile(bytes.NewReader(Image))
 	if err != nil {

@@ -142,7 +142,7 @@ func (p *Picture) WriteBeside(w io.Writer, other *Picture) error {
 // besideStyle is that of a page with two pictures.
 const besideStyle = "html, body { height: 100%; margin: 0 } body { display: flex } iframe { flex: 1; border: 0; border-right: 2px solid #888 }"
 
-// A page within a page keeps to the policy of the outer one, too.
+// besidePage has two pages within it. They keep to its policy, too.
 const besidePage = `<!DOCTYPE html>
 <html lang="en">
 <head>

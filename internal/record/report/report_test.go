@@ -168,7 +168,8 @@ func TestTimelineOfCommands(t *testing.T) {
 	}
 }
 
-// What happens to the network is no node's, and a fault is held back by nothing.
+// TestTimelineOfFaults: what happens to the network is no node's, and a fault is held back by
+// nothing.
 func TestTimelineOfFaults(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
 	timer := ariadne.Output{Left: ariadne.Left{Deadline: 5 * ms, Timer: "nanosleep"}}
@@ -208,7 +209,8 @@ func TestTimelineOfFaults(t *testing.T) {
 	}
 }
 
-// A sync that a loss of power has cut short is not waited for; one that a pause holds up is.
+// TestTimelineOfCutSync: a sync that a loss of power has cut short is not waited for; one that a
+// pause holds up is.
 func TestTimelineOfCutSync(t *testing.T) {
 	for down, want := range map[ariadne.Down]int{ariadne.PowerLost: 0, ariadne.Stopped: 0, ariadne.Crashed: 1,
 		ariadne.Paused: 1} {
@@ -226,7 +228,8 @@ func TestTimelineOfCutSync(t *testing.T) {
 	}
 }
 
-// What a fault hits on its way shows as that, and not as what has not arrived.
+// TestTimelineOfStruckMessages: what a fault hits on its way shows as that, and not as what has not
+// arrived.
 func TestTimelineOfStruckMessages(t *testing.T) {
 	tl := NewTimeline([]string{"a", "b"}, time.Millisecond, Style{Width: 80})
 	udp, tcp := ariadne.Flow{Proto: ariadne.UDP, Src: netip.MustParseAddrPort("10.0.0.1:5"),
@@ -266,7 +269,8 @@ func TestTimelineOfStruckMessages(t *testing.T) {
 	}
 }
 
-// What partitions and machines that are off take is lost, and what is sent again and again is not.
+// TestTimelineOfLostMessages: what partitions and machines that are off take is lost, and what is
+// sent again and again is not.
 func TestTimelineOfLostMessages(t *testing.T) {
 	to := func(node int, p ariadne.Protocol, port uint16, seq int, sent ariadne.Time,
 		flags ariadne.Flags) ariadne.Message {
@@ -311,7 +315,7 @@ func TestTimelineOfLostMessages(t *testing.T) {
 	}
 }
 
-// Of a stretch of quiet steps the first and the last show; none is lost.
+// TestQuietStretches: of a stretch of quiet steps the first and the last show; none is lost.
 func TestQuietStretches(t *testing.T) {
 	for n := range 9 {
 		tl := NewTimeline([]string{"n1"}, 0, Style{})
@@ -334,7 +338,7 @@ func TestQuietStretches(t *testing.T) {
 	}
 }
 
-// No line is wider than it may be, whatever the programs write.
+// FuzzTimelineWidth: no line is wider than it may be, whatever the programs write.
 func FuzzTimelineWidth(f *testing.F) {
 	f.Add("text", []byte("payload"), 80)
 	f.Add("wide ✓ \x00\x1b[2J\u0085", []byte("\xff\xfe\n"), 1000)

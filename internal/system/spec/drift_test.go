@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// Timers are off by no more than clock_error, whether by how fast clocks run or by the order in
-// which they fire.
+// TestParting: timers are off by no more than clock_error, whether by how fast clocks run or by the
+// order in which they fire.
 func TestParting(t *testing.T) {
 	for _, c := range []struct {
 		drifts []int
@@ -33,8 +33,8 @@ func TestParting(t *testing.T) {
 	}
 }
 
-// What faults do to the speed of clocks counts as what the spec says of it, for the nodes that they
-// hit.
+// TestPartingByFaults: what faults do to the speed of clocks counts as what the spec says of it,
+// for the nodes that they hit.
 func TestPartingByFaults(t *testing.T) {
 	for _, c := range []struct {
 		drift OnNodes

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Whatever the bytes: either a spec that is whole, or errors of one line each
-// that begin with the file's name; and the same again for the same bytes.
+// FuzzParse: whatever the bytes are, the result is either a spec that is whole, or errors of one
+// line each that begin with the file's name; and the same again for the same bytes.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"testdata/good/*", "testdata/bad/*"} {
 		files, _ := filepath.Glob(pattern)

@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A ready-made property is one word in a spec for what is said again and again. It stands among the
-// properties: the word, and behind it what it needs. It comes to what users could write themselves.
+// ready is a ready-made property: one word in a spec for a property that many specs need. In the
+// spec, a value may follow the word. Users could also write the property themselves.
 type ready struct {
 	name, doc string
 	schema    schema

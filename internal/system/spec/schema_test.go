@@ -10,7 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// The schema takes the specs that there are, and not those with mistakes in their form.
+// TestSchema: the schema takes the specs that there are, and not those with mistakes in their form.
 func TestSchema(t *testing.T) {
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
 	if err != nil {

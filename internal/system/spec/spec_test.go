@@ -96,7 +96,7 @@ func TestReadColumns(t *testing.T) {
 	}
 }
 
-// Each file below testdata/bad has its errors, one a line, in a file beside it.
+// TestBad: each file below testdata/bad has its errors, one a line, in a file beside it.
 func TestBad(t *testing.T) {
 	files, _ := filepath.Glob("testdata/bad/*.yaml")
 	columns, _ := filepath.Glob("testdata/bad/*.txt")
@@ -216,7 +216,7 @@ func TestFormat(t *testing.T) {
 	}
 }
 
-// A program that the node cannot see is refused even though the host has it.
+// TestProgramOutOfSight: a program that the node cannot see is refused even though the host has it.
 func TestProgramOutOfSight(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "server")
 	if !below("/tmp", outside) {
@@ -290,7 +290,7 @@ func TestFail(t *testing.T) {
 	}
 }
 
-// Commands for another start are templates, have their links, and make nodes differ.
+// TestRestart: commands for another start are templates, have their links, and make nodes differ.
 func TestRestart(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"server", "conf"} {

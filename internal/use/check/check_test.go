@@ -22,7 +22,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// check runs a check and wants all nodes closed at its end.
+// checked runs a check and wants all nodes closed at its end.
 func checked(t *testing.T, s *spec.Spec, f *systemtest.Fakes, o check.Options) *record.Report {
 	t.Helper()
 	o.System = f.Options()

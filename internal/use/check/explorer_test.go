@@ -210,8 +210,8 @@ func TestSearchInMemoryKeepsToItsTime(t *testing.T) {
 	}
 }
 
-// What is not modelled makes a search inconclusive, also one that remembers all and
-// executes nothing, and one that meets it on the way to a known state only.
+// TestRefusalsAreRemembered: what is not modelled makes a search inconclusive, also one that
+// remembers all and executes nothing, and one that meets it on the way to a known state only.
 func TestRefusalsAreRemembered(t *testing.T) {
 	s := systemtest.Spec(t, 3, 1)
 	refusing := func() []worldtest.Program {
@@ -317,7 +317,8 @@ type waiter struct{ worldtest.Idle }
 
 func (waiter) Receive(c *worldtest.Ctx, _ ariadne.Message) { c.Exit(0) }
 
-// Housekeeping hides no deadlock, and is not taken for one when something comes of it.
+// TestDeadlockBehindHousekeeping: housekeeping hides no deadlock, and is not taken for one when
+// something comes of it.
 func TestDeadlockBehindHousekeeping(t *testing.T) {
 	for _, name := range append(strategies(), "random") {
 		for _, tells := range []bool{false, true} {
@@ -351,7 +352,7 @@ func loading() []worldtest.Program {
 	return append([]worldtest.Program{loader{programs[0]}}, programs[1:]...)
 }
 
-// What nodes used, and not only what the spec names, must be as it was.
+// TestChangedFilesAreNoticed: what nodes used, and not only what the spec names, must be as it was.
 func TestChangedFilesAreNoticed(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	for _, file := range []string{"data", "lib.so"} {

@@ -20,8 +20,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// Whatever a program asks of the host is an answer that what it does rests on: each of
-// these asks something in its own way, and what is done to the host then changes the
+// TestAnswersOfTheHost: whatever a program asks of the host is an answer that what it does rests
+// on: each of these asks something in its own way, and what is done to the host then changes the
 // answer. A check with the memory of an earlier one must say the same as one without.
 func TestAnswersOfTheHost(t *testing.T) {
 	for _, c := range []struct{ name, asks, changes string }{
@@ -125,8 +125,8 @@ func (p reader) Start(c *worldtest.Ctx) {
 	}
 }
 
-// When a replay goes another way, and a file is not as it was that a trace does not hold
-// for, it says which, and that is no bug.
+// TestReplayTellsWhatChangedOnTheHost: when a replay goes another way, and a file is not as it was
+// that a trace does not hold for, it says which, and that is no bug.
 func TestReplayTellsWhatChangedOnTheHost(t *testing.T) {
 	s := systemtest.Spec(t, 1, 0)
 	path := filepath.Join(t.TempDir(), "table")
@@ -180,7 +180,8 @@ func (p changer) Start(c *worldtest.Ctx) {
 	os.WriteFile(p.path, append(b, 'x'), 0o666)
 }
 
-// What changes while a check is running is the host's doing, and makes it inconclusive.
+// TestHostChangesDuringACheck: what changes while a check is running is the host's doing, and makes
+// it inconclusive.
 func TestHostChangesDuringACheck(t *testing.T) {
 	for _, strategy := range []string{"depth-first", "walks", "default"} {
 		s := systemtest.Spec(t, 2, 1)
@@ -209,7 +210,7 @@ func (p fickle) Start(c *worldtest.Ctx) {
 	c.Log("%d", *p.count)
 }
 
-// Who does not do the same twice is named, with the step and what to do.
+// TestMismatchSaysWhere: who does not do the same twice is named, with the step and what to do.
 func TestMismatchSaysWhere(t *testing.T) {
 	s := systemtest.Spec(t, 2, 1)
 	count := 0
@@ -249,8 +250,8 @@ func (p lister) Start(c *worldtest.Ctx) {
 	}
 }
 
-// A file that comes while a check is running, and that no node asks for by its name, is
-// in no listing and changes nothing.
+// TestFileComesDuringACheck: a file that comes while a check is running, and that no node asks for
+// by its name, is in no listing and changes nothing.
 func TestFileComesDuringACheck(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		s := systemtest.Spec(t, 2, 1)

@@ -36,7 +36,7 @@ func files(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// A command that finds its run directory in use takes nothing from it.
+// TestOutInUse: a command that finds its run directory in use takes nothing from it.
 func TestOutInUse(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	o := check.Options{Out: "out", KeepGoing: true, Executions: 20, Workers: 1}
@@ -82,7 +82,7 @@ func TestOutInUse(t *testing.T) {
 	}
 }
 
-// One kind of command does not take the place of another one's results.
+// TestOutOfAnotherCommand: one kind of command does not take the place of another one's results.
 func TestOutOfAnotherCommand(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	o := check.Options{System: system.Options{Nodes: &systemtest.Fakes{Programs: worldtest.LostUpdate},
@@ -129,9 +129,9 @@ func TestOutOfAnotherCommand(t *testing.T) {
 	}
 }
 
-// Whatever has happened to the files of a run directory: a check that is resumed there
-// refuses, or comes to what it would have come to, and a replay refuses, or follows the
-// trace.
+// TestDamagedRunDirectory: whatever has happened to the files of a run directory: a check that is
+// resumed there refuses, or comes to what it would have come to, and a replay refuses, or follows
+// the trace.
 func TestDamagedRunDirectory(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	times := 40

@@ -48,9 +48,9 @@ func (w watched) Start(c system.NodeConfig) (memo.Instance, error) {
 	return w.Processes.Start(c)
 }
 
-// Others change the host in the midst of a check. Where all that nodes ask for is known as it was
-// first, they are shown that, and the check ends as if nothing had changed; else it ends soon, and
-// says which file it was.
+// TestHostChangesUnderNodes: others change the host in the midst of a check. Where all that nodes
+// ask for is known as it was first, they are shown that, and the check ends as if nothing had
+// changed; else it ends soon, and says which file it was.
 func TestHostChangesUnderNodes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("each check takes seconds")

@@ -141,8 +141,8 @@ func TestReplaysNameRandomNumbers(t *testing.T) {
 	}
 }
 
-// Who asks what there is was told that there are no random numbers, where that can be:
-// what differs then is Ariadne's doing until it is known better. Where it cannot be
+// TestWhoAsksIsNoExcuse: who asks what there is was told that there are no random numbers, where
+// that can be: what differs then is Ariadne's doing until it is known better. Where it cannot be
 // trapped, nobody was told.
 func TestWhoAsksIsNoExcuse(t *testing.T) {
 	if !tracee.CanTrapCPUID() {

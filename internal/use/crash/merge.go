@@ -15,9 +15,10 @@ import (
 type placeKind uint8
 
 const (
-	// what a name stands for: its type, mode, owner and target, or that it is none
+	// nameOf is what a name stands for: its type, mode, owner and target, or that it is none
 	nameOf placeKind = iota
-	// what stat says besides; of times that of modification, and not of a directory; no numbers
+	// statOf is what else stat says: of the times only that of modification, and not of a
+	// directory; no numbers
 	statOf
 	dataOf // the bytes of a file
 	listOf // the names in a directory, and of which type each is

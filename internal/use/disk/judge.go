@@ -35,7 +35,7 @@ type image struct {
 	during *image
 }
 
-// key of images that share an outcome.
+// imageKey is the key of images that share an outcome.
 type imageKey struct {
 	sum  block.Sum
 	said string

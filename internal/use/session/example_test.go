@@ -12,8 +12,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
-// Two clients add 1 to a register, each by a read and a write. On time both updates are seen;
-// from the same beginning, another order loses one.
+// Example: two clients add 1 to a register, each by a read and a write. On time both updates are
+// seen; from the same beginning, another order loses one.
 func Example() {
 	dir, err := os.MkdirTemp("", "session")
 	if err != nil {

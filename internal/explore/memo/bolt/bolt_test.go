@@ -83,8 +83,8 @@ func digestOf(f ariadne.File) (ariadne.Digest, error) {
 	return ariadne.Digest{byte(f.Use), byte(len(f.Path))}, nil
 }
 
-// What nodes have learnt of a file that has changed since is forgotten with all that rests
-// on it.
+// TestStoreOfOtherFiles: what nodes have learnt of a file that has changed since is forgotten with
+// all that rests on it.
 func TestStoreOfOtherFiles(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "memo.db")
 	content := byte(1)

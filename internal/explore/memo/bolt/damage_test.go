@@ -14,8 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/memo/bolt"
 )
 
-// A store is a cache: whatever happens to its file, what is looked up is right, and the
-// next memo with that file has it as good as new.
+// TestDamagedStore: a store is a cache: whatever happens to its file, what is looked up is right,
+// and the next memo with that file has it as good as new.
 func TestDamagedStore(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good")

@@ -202,7 +202,7 @@ func (m *moments) relied(f *space.Frame, all []int) (of []int) {
 	return nil
 }
 
-// relies reports whether somebody relies on what a node has not synced.
+// reliesOn reports whether somebody relies on what a node has not synced.
 func (m *moments) reliesOn(id ariadne.NodeID) bool {
 	return int(id) < len(m.disks) && m.disks[id].relied
 }

@@ -74,7 +74,7 @@ func dropDead(n *kernel.Node, contexts map[key]*Context) {
 	}
 }
 
-// Context finds a context of the process, or nil.
+// Find finds a context of the process, or nil.
 func Find(p *kernel.Process, id uint64) *Context {
 	return contextsOf.Of(p.Node).contexts[key{p.MM, id}]
 }

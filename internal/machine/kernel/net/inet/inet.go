@@ -136,10 +136,10 @@ func NewPorts(n *kernel.Node) *Ports {
 	return &Ports{used: map[uint16][]Socket{}, next: firstEphemeral + uint16(1000*(int(n.ID)%28))}
 }
 
-// on are the sockets that use a port, in order of binding.
+// On returns the sockets that use a port, in order of binding.
 func (p *Ports) On(port uint16) []Socket { return p.used[port] }
 
-// free reports whether no socket uses a port.
+// Free reports whether no socket uses a port.
 func (p *Ports) Free(port uint16) bool { return len(p.used[port]) == 0 }
 
 func (p *Ports) Add(port uint16, s Socket) {

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// How the value of an integer option is kept.
+// optKind is how the value of an integer option is stored.
 type optKind uint8
 
 const (

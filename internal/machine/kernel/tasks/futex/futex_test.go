@@ -32,7 +32,7 @@ func (f flat) WriteMem(addr uint64, b []byte) kernel.Errno {
 	return 0
 }
 
-// Whatever a program leaves in its robust list, its thread's end comes to an
+// TestBrokenRobustLists: whatever a program leaves in its robust list, its thread's end comes to an
 // end, and only words that hold its id are changed.
 func TestBrokenRobustLists(t *testing.T) {
 	for seed := range uint64(500) {

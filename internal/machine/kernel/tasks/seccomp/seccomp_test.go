@@ -8,7 +8,8 @@ import (
 	"golang.org/x/net/bpf"
 )
 
-// What Linux takes and refuses is also shown by internal/testing/guest/testdata/proc/seccomp.c.
+// TestValid: what Linux takes and refuses is also shown by
+// internal/testing/guest/testdata/proc/seccomp.c.
 func TestValid(t *testing.T) {
 	ret := Instruction{Code: retK}
 	for _, c := range []struct {
