@@ -33,7 +33,8 @@ func (a *Assertion) Broken() bool {
 	return a.Hit && (a.Kind == AssertAlways && !a.Holds || a.Kind == AssertUnreachable)
 }
 
-// Satisfied reports whether the line shows what is to be shown once. What need not be shown is.
+// Satisfied reports whether the line satisfies an assertion that must be met once. Other assertions
+// are always satisfied.
 func (a *Assertion) Satisfied() bool {
 	return !a.Must || a.Hit && (a.Kind != AssertSometimes || a.Holds)
 }

@@ -37,7 +37,7 @@ type Outage struct {
 // Kind implements NodeFault.
 func (o Outage) Kind() string { return o.Down.String() }
 
-// What is for how long, as in 15s or ever, and of several nodes with whom, as in 15s+n2+n3.
+// What says how long the outage lasts, as in 15s or ever, and names further nodes, as in 15s+n2+n3.
 func (o Outage) What() string {
 	what := FormatLength(o.For)
 	if o.With != "" {

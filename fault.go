@@ -10,7 +10,7 @@ import (
 type NodeFault interface {
 	// Kind is what kind of fault it is, a word.
 	Kind() string
-	// What is the fault among those of its kind, as in 15s of a crash or +30s of a jump.
+	// What distinguishes the fault from others of its kind, as 15s of a crash or +30s of a jump.
 	What() string
 }
 

@@ -17,7 +17,7 @@ type Drift struct {
 // Kind implements NodeFault.
 func (Drift) Kind() string { return Drifted }
 
-// What is by how much, as in +100ppm.
+// What says how much the speed changes, as in +100ppm.
 func (d Drift) What() string { return fmt.Sprintf("%+d%s", d.By, ppm) }
 
 func init() {

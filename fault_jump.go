@@ -16,7 +16,7 @@ type Jump struct {
 // Kind implements NodeFault.
 func (Jump) Kind() string { return Jumped }
 
-// What is by how much, as in +30s.
+// What says how far the clock jumps, as in +30s.
 func (j Jump) What() string {
 	if j.By > 0 {
 		return "+" + j.By.String()

@@ -13,7 +13,7 @@ type Kill struct {
 // Kind implements NodeFault.
 func (Kill) Kind() string { return Killed }
 
-// What is the process, as in server#2.
+// What names the process, as in server#2.
 func (k Kill) What() string { return k.Process }
 
 func init() {

@@ -1,8 +1,8 @@
 package ariadne
 
-// A Look is something that a step has looked at of what its machine's disks held when the machine
-// was switched on. What the step does is a function of what there was, so where all is the same at
-// which it has looked another disk gives the same step.
+// A Look is a place of the machine's disks at which a step has looked, as it was when the machine
+// was switched on. The step is a function of what it has seen. So a disk on which all these places
+// are the same gives the same step.
 type Look struct {
 	Kind LookKind
 	Path string // without links, as the node's programs see it

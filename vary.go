@@ -61,7 +61,7 @@ const (
 	DiskImage  = "disk"    // which image a loss of power leaves
 )
 
-// What may happen to a call besides errors that Linux has a number for.
+// The alternatives at a call, besides errors that have a number in Linux.
 const (
 	CallShort = "SHORT" // it moves a part of the bytes
 	CallFull  = "FULL"  // ENOSPC, and from then on the disk is full
@@ -84,7 +84,8 @@ func KindOf(alternative string) string {
 	return kind
 }
 
-// Choices takes a variation apart. What is not one has choices without a kind or a place.
+// Choices takes a variation apart. A text that is no variation has choices without a kind or a
+// place.
 func (v Variation) Choices() (all []Choice) {
 	if v == "" {
 		return nil
@@ -116,7 +117,7 @@ func (v Variation) Check() error {
 }
 
 // Plain is a text as it stands in names of places: spaces and what separates choices are
-// written %XX, as is all that does not print in ASCII. What is plain stays as it is.
+// written %XX, as is all that does not print in ASCII. A plain text stays as it is.
 func Plain(s string) string {
 	special := func(i int) bool {
 		switch c := s[i]; {

@@ -21,7 +21,7 @@ import (
 // number of executions.
 const defaultCheck = time.Minute
 
-// What more would be of no use.
+// The greatest useful values.
 const (
 	maxJobs        = 1000
 	maxCheckpoints = 1_000_000

@@ -7,9 +7,9 @@ import (
 	"runtime/metrics"
 )
 
-// What is alive is mostly small, and most of what is made is gone after a step: with Go's own
-// setting a sixth of the processor time is the collector's. So it works less often as
-// long as that costs little memory.
+// The live heap is mostly small, and most objects die after a step. With Go's own setting, the
+// collector takes a sixth of the processor time. So it works less often as long as that costs
+// little memory.
 const (
 	smallHeap   = 160 << 20 // bytes, garbage included, that are never much
 	mostGOGC    = 400       // percent that a small heap may grow before it is collected

@@ -381,7 +381,7 @@ func writePage(name, title string, ops []*disk.Op, results []*crash.Result) erro
 	return errors.Join(crash.Page(f, title, ops, results), f.Close())
 }
 
-// interrupted ends it early. What was rejected so far stays a violation.
+// interrupted ends it early. Images that were rejected before that are still violations.
 func (a *app) interrupted(json bool) error {
 	text := "images fail (interrupted: there may be more)"
 	if a.status != record.Violated.ExitStatus() {

@@ -1,7 +1,6 @@
 // Command ariadne runs, checks and replays distributed systems made of
 // unmodified Linux programs. Each subcommand is a file: flags, one call, one
-// print. What it prints in --json is for programs and stays stable; the rest is
-// for people.
+// print. The output of --json is for programs and stays stable. All other output is for people.
 //
 // Read next: run.go (the subcommand), process.go, then internal/system, internal/use/run.
 package main

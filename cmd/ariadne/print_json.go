@@ -46,8 +46,7 @@ func newEncoder(w io.Writer) *json.Encoder {
 	return enc
 }
 
-// print writes an event. What cannot be written to a closed pipe is lost; the
-// exit status still tells the outcome.
+// print writes an event. Output to a closed pipe is lost. The exit status still tells the outcome.
 func (p *jsonPrinter) print(event any) { p.enc.Encode(event) }
 
 func (p *jsonPrinter) step(s ariadne.Step) {

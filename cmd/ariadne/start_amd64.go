@@ -11,8 +11,8 @@ import (
 //lint:ignore U1000 the linker uses it
 func start()
 
-// What Go's runtime and the threads of a check need of memory at least, in bytes, and what is said
-// where a limit is smaller.
+// The least memory that Go's runtime and the threads of a check need, in bytes, and the messages
+// for smaller limits.
 var (
 	fewestSpace uint64 = 2560 << 20
 	fewestData  uint64 = 256 << 20

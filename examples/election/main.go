@@ -4,15 +4,16 @@
 //	repdb replica -id 1 -group n1,n2,n3 -state state.json
 //	repdb client -group n1,n2,n3 -writes 3
 //
-// A replica that hears no master calls an election. All say what they have; who has heard of a
-// majority votes for the one that has most, once in an election; and who has the votes of a
-// majority is master. It says so to all. Others ask it for what they have missed. A former master
-// that hears of it says that there were two, and gives up; then the new one gives up, too, as it
-// cannot know that it is the latest. A master sends each record as a page, then as a log record.
-// Between these a replica is in recovery, in which it cannot be master. It ends when the log record
-// comes, or with the next election. A record is done when a majority has it.
+// A replica that hears no master calls an election. Each replica sends the length of its log to
+// all. A replica that has heard of a majority votes for the longest log, once in an election. A
+// replica with the votes of a majority is master, and tells all. The others ask it for the records
+// that they have missed. A former master that hears of it says that there were two, and gives up;
+// then the new one gives up, too, as it cannot know that it is the latest. A master sends each
+// record as a page, then as a log record. Between these a replica is in recovery, in which it
+// cannot be master. It ends when the log record comes, or with the next election. A record is done
+// when a majority has it.
 //
-// What nodes write:
+// Nodes write these lines:
 //
 //	master gen=2    until "no longer master"
 //	writes w3       the client's, until "done w3"

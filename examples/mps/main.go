@@ -9,10 +9,10 @@
 // committed. When a quorum has told it, it is stable again, or, if there is still no primary,
 // preparing: it asks for promises to accept nothing of an older ballot, and with those of a quorum
 // it is primary. A primary proposes again what may have been accepted, then what clients want. A
-// decree is committed once a quorum has accepted it at one ballot. What is promised and accepted is
-// on disk before it is said.
+// decree is committed once a quorum has accepted it at one ballot. A replica writes promises and
+// accepted decrees to disk before it sends them.
 //
-// What nodes write:
+// Nodes write these lines:
 //
 //	state learning after stable
 //	committed 3 w3                 decree and value

@@ -12,7 +12,7 @@
 // master takes the first proposal that follows what it has. So there is one primary at a time, with
 // all that was committed. A replica that was down does not come back to its group.
 //
-// What nodes write:
+// Nodes write these lines:
 //
 //	primary of configuration 2    until "no longer primary"
 //	committed 3 w3                serial number and update

@@ -11,7 +11,8 @@
 // one that it has. Nodes do not leave; one that starts again goes on in its place, which it keeps
 // in a file. Each node has the keys from its predecessor's id on, up to its own.
 //
-// What a node writes: "ring pred=ID self=ID succ=ID", once it has joined and whenever that changes.
+// A node writes "ring pred=ID self=ID succ=ID" when it has joined, and whenever one of these
+// changes.
 //
 // Read next: node.go.
 package main

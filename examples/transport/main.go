@@ -11,7 +11,7 @@
 // has an identifier that grows from connection to connection, so that a receiver knows an old one
 // that comes late.
 //
-// What nodes write:
+// Nodes write these lines:
 //
 //	inflight 6001     until "acknowledged 6001" or "gave up 6001": the sender has not heard that it arrived
 //	delivered hello-1

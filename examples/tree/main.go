@@ -7,10 +7,10 @@
 // bootstrap node. A request goes up the tree to the root, and from there down to a node that has
 // room. That node takes the one that asks for its child, makes a TCP connection to it, and says on
 // that that it is the parent. The connection stays: when it ends, the child is gone, or the parent.
-// Who has lost its parent is the root of what is below it, and asks again. The recovery timer
+// A node that has lost its parent is the root of its subtree, and asks again. The recovery timer
 // repeats requests until there is a parent. Nothing is kept on disk.
 //
-// What nodes write:
+// Nodes write these lines:
 //
 //	root                      until "no longer root"
 //	parent n1                 until "no parent"

@@ -43,7 +43,7 @@ func (p *Properties) claim(c history.Claim, known starlark.StringDict) (history.
 }
 
 // model is a step of data by a function, that hold first at first. Goroutines may call it at the
-// same time. What is wrong with the function is in p.wrong then.
+// same time. Then p.wrong has the errors of the function.
 func (p *Properties) model(fn *starlark.Function, first starlark.String, fail func(text string) error) func(state, op,
 	value, result string, pending bool) (next string, ok bool) {
 	var states sync.Map // by their texts

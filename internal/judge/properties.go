@@ -49,8 +49,8 @@ type noted struct {
 	strays  sync.Map              // names that programs expose and Sources do not have
 }
 
-// Searched are the properties as searches need them, without numbers that have no bounds: what only
-// these read makes no two events dependent. What is noted is noted in both.
+// Searched are the properties as searches need them, without numbers that have no bounds: two
+// events are not dependent because of values that only these read. Notes go to both.
 func (p *Properties) Searched() (*Properties, error) {
 	c := p.Config
 	c.Predicates = slices.DeleteFunc(slices.Clone(c.Predicates), func(q property.Predicate) bool {

@@ -99,7 +99,7 @@ type Report struct {
 	// are recorded (Servers.Lines).
 	Servers []string `json:"servers,omitempty"`
 
-	// What a resumed check must have in common with its first part: the spec, the seed, the
+	// A resumed check must have this in common with its first part: the spec, the seed, the
 	// programs of the commands, the budgets of faults (spec.Spec.Budgets), and what must hold
 	// (spec.Properties.Digest).
 	SpecDigest ariadne.Digest  `json:"spec_digest"`

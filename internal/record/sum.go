@@ -36,7 +36,7 @@ func (r *Report) Sum() *work.Result {
 	return s
 }
 
-// Fill makes the report one of a sum. What else is in it stays.
+// Fill sets the parts of the report that a sum has. The others stay.
 func (r *Report) Fill(s *work.Result) {
 	r.Executions, r.Steps, r.Calls, r.Messages, r.VirtualTime = s.Executions, s.Steps, s.Calls, s.Messages, s.Virtual
 	if len(s.Ends) > 0 {

@@ -68,14 +68,14 @@ func (r *Report) Searched() string {
 	return r.Coverage.Strategy
 }
 
-// Untouched reports whether a check has come to nothing that is to be kept. What lies
-// in its directory may then still be that of an earlier run.
+// Untouched reports whether a check has no result to keep. Its directory may then still have the
+// files of an earlier run.
 func (r *Report) Untouched() bool {
 	return r.Executions == 0 && len(r.Violations)+len(r.Bugs)+len(r.Doubts) == 0
 }
 
-// Forget forgets all that is counted, for a check that walks all again and so counts
-// it again; the index of its first execution is first. What was found stays.
+// Forget sets all counts back, for a check that walks and counts everything again. The index of its
+// first execution is first. Findings stay.
 func (r *Report) Forget(first int) {
 	r.Steps, r.Calls, r.Messages, r.VirtualTime, r.Executions = 0, 0, 0, 0, 0
 	r.Ends, r.Next = nil, first

@@ -47,7 +47,7 @@ func newDigests(s *spec.Spec) *Digests {
 }
 
 // errNewer: a name leads to a file that does not show in the listing of its directory,
-// because it came later. What nodes see then is neither of before nor of now.
+// because it came later. Nodes would then see a mixture of earlier and present files.
 var errNewer = errors.New("the file is newer than the listing of its directory that nodes see")
 
 // Of returns the digest of what nodes learn of a file: of what they were first shown, as far as
@@ -239,9 +239,9 @@ func (u Used) enter(f ariadne.File) {
 // besideSpec reports whether nodes see a file as one that lies with the spec.
 func besideSpec(path string) bool { return path == "/spec" || strings.HasPrefix(path, "/spec/") }
 
-// binds reports whether a trace holds for no other answer: what was run, and what lies
-// with the spec. What programs merely find elsewhere, such as the host's caches and
-// tables, would tie a trace to one machine. So would modes and owners.
+// binds reports whether a trace holds for no other answer: programs that were run, and files beside
+// the spec. Other files that programs find, such as the host's caches and tables, would tie a trace
+// to one machine. So would modes and owners.
 func binds(f ariadne.File) bool {
 	switch f.Use {
 	case ariadne.FileCode:

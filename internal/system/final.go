@@ -19,8 +19,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// final lets the command of finally look at what ended executions leave. What the nodes leave is
-// judged once, however many executions leave it.
+// final lets the command of finally examine the files and lines that executions leave. The same
+// files and lines are judged once, however many executions leave them.
 type final struct {
 	system *System
 

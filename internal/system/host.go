@@ -55,8 +55,9 @@ func (m machine) facts() []trace.Fact {
 
 // visible are what programs can see of it that are told of a model of a processor ("": the real
 // one). The first states of nodes are named by them, because all that nodes do may rest on them;
-// what programs cannot see is not in the names, so that like machines have the same. What else they
-// are shown of a kernel and a machine (uname, /proc, limits) is made up, and the same everywhere.
+// what programs cannot see is not in the names, so that like machines have the same. Everything
+// else that programs see of a kernel and a machine (uname, /proc, limits) is made up, and the same
+// everywhere.
 func (m machine) visible(model string) []trace.Fact {
 	facts := []trace.Fact{{Name: "kernel", Value: version(m.release)}, {Name: "user", Value: m.user},
 		{Name: "sysctl", Value: m.sysctl}}

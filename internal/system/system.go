@@ -5,9 +5,9 @@
 //
 // It executes nothing and writes nothing; it starts nodes for those who do.
 //
-// Invariants: a System is its own: what it changes of a spec it changes in a copy. What
-// local states are named by (World) covers all that a node's behaviour rests on besides its
-// inputs and the files that it asks for.
+// Invariants: a System is its own: what it changes of a spec it changes in a copy. The names of
+// local states (World) cover everything on which a node's behaviour depends, besides its inputs and
+// the files that it asks for.
 //
 // Packages below it read a spec, build a machine's configuration from it, run a user's checkers and
 // look at this machine. The folder may import machine, explore, judge, leaf and the nouns; record
@@ -164,9 +164,8 @@ func namesOf(s *spec.Spec) (names []string) {
 	return names
 }
 
-// Hide hides from the nodes what Ariadne writes: of these directories those that lie with
-// the spec. What a node finds when it lists that directory, or has a copy of, is then the
-// same each time.
+// Hide hides from the nodes the directories to which Ariadne writes, if they are beside the spec.
+// So a list or a copy of the spec's directory is the same each time.
 func (y *System) Hide(written ...string) error {
 	dir, err := filepath.EvalSymlinks(y.Spec.Dir)
 	if err != nil {

@@ -56,10 +56,9 @@ func (c *code) of(id ariadne.NodeID, commands []string) (paths []string) {
 	return paths
 }
 
-// Uncontrolled names the instructions in what a node has run for which it may not do the
-// same twice, as the end of a text; or it is "". Who asks with cpuid what there is was
-// told that there is no such thing, where that can be trapped: most libraries of the kind
-// do, and would excuse anything.
+// Uncontrolled names the instructions in what a node has run for which it may not do the same
+// twice, as the end of a text; or it is "". A program that asks with cpuid was told that they do
+// not exist, where cpuid can be trapped. Most such libraries ask, so they count as no excuse.
 func (y *System) Uncontrolled(id ariadne.NodeID) string {
 	def := &y.Spec.Nodes[id]
 	var commands, lines []string

@@ -7,7 +7,7 @@
 // of docs/results/costs.md, unless something in it cannot be.
 //
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
-// packages. What this machine cannot measure is named and left out.
+// packages. It names things that this machine cannot measure, and leaves them out.
 //
 // Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go,
 // crash.go, images.go, liveness.go, watch.go, table.go.

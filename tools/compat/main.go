@@ -5,9 +5,9 @@
 //
 //	go run ./tools/compat [flags]
 //
-// Run by root, it measures each target twice: as root and as an ordinary user. What
-// a target showed is kept below the work directory, so the page always has all
-// targets: those not run now as they were last, with the day and the version.
+// Run by root, it measures each target twice: as root and as an ordinary user. It keeps the results
+// of a target below the work directory, so the page always has all targets. A target that is not
+// run now has its last results, with the day and the version.
 //
 // It knows no more of Ariadne than its command line, its traces and its reports.
 // Exit status 1: a target is not as it should be, or a violation has no triage.

@@ -4,8 +4,8 @@
 //
 //	go run ./tools/explained [flags] [bug...]
 //
-// What came of a bug is kept: for one that is not looked for this time, the page has its last
-// result. Exit status 1: a bug was not found, or its story does not name the step at fault.
+// It keeps the result of each bug. For a bug that is not looked for this time, the page has its
+// last result. Exit status 1: a bug was not found, or its story does not name the step at fault.
 //
 // Read next: judge.go.
 package main

@@ -6,10 +6,10 @@
 //
 //	go run ./tools/faulty [flags]
 //
-// What a target showed is kept below the work directory, so the page always has all targets: those
-// not run now as they were last, and those of which nothing is kept as the page has them. It knows
-// no more of Ariadne than its command line, its traces and its reports. Exit status 1: a target is
-// not as it should be, or a violation is not explained.
+// It keeps the results of a target below the work directory, so the page always has all targets. A
+// target that is not run now has its last results, or else those that are on the page. It knows no
+// more of Ariadne than its command line, its traces and its reports. Exit status 1: a target is not
+// as it should be, or a violation is not explained.
 //
 // Read next: measure.go, then page.go.
 package main

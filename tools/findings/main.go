@@ -4,9 +4,9 @@
 //
 //	go run ./tools/findings [flags]
 //
-// A search that is interrupted, or has not had its time within -patience, goes on with -resume.
-// What a target showed is kept below the work directory, so the page always has all targets: those
-// not searched now as they were last. Of what is explained a trace goes to
+// A search that is interrupted, or has not had its time within -patience, goes on with -resume. It
+// keeps the results of a target below the work directory, so the page always has all targets. A
+// target that is not searched now has its last results. Of what is explained a trace goes to
 // examples/findings/traces. Exit status 1: a finding is not explained, or did not come again.
 //
 // Read next: search.go, then page.go.

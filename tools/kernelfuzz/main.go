@@ -3,8 +3,8 @@
 // Ariadne, and shows where the results part, shrunk to what is needed. A sequence is a text that is
 // kept, once what it found is fixed, in testdata/cases.
 //
-// It is no search for crashes: calls are mostly meaningful. What legitimately differs is not
-// printed by the interpreter, or not generated: docs/internals/limits.md says what that is.
+// It is no search for crashes: calls are mostly meaningful. The interpreter does not print
+// legitimate differences, or they are not generated. docs/internals/limits.md lists them.
 //
 // Read next: families.go, what is generated; case.go, what is compared.
 package main

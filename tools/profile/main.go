@@ -5,7 +5,7 @@
 //
 // It profiles what searches do most: random executions, the default search, and walks among
 // transitions that are remembered, of each system (a path below examples/). Then it merges the
-// profiles. What Ariadne does depends in no way on default.pgo.
+// profiles. The behaviour of Ariadne does not depend on default.pgo.
 package main
 
 import (

@@ -1,15 +1,15 @@
 // Command results lets each strategy look for known bugs in real programs, and
 // writes docs/results/strategies.md: which strategy finds which bug, after how long and after how
-// much work, and that nothing is found where the bug is mended; then how much of a
+// much work, and that nothing is found where the bug is fixed; then how much of a
 // system without a known bug is seen in a given time.
 //
 //	go run ./tools/results [flags] [bug...] [planted] [twofaults] [coverage]
 //
 // Bugs are given by name, those planted in examples/planted and examples/twofaults by these
-// directories; without any, all are looked for, and coverage is measured. What came of a search is
-// kept, so the page always has all: those not run now as they were last. Like tools/compat it knows
-// no more of Ariadne than its command line and its reports. Exit status 1: the default strategy
-// misses a bug, or something is found where nothing is wrong.
+// directories; without any, all are looked for, and coverage is measured. It keeps the results of
+// searches, so the page always has all of them. A search that is not run now has its last results.
+// Like tools/compat it knows no more of Ariadne than its command line and its reports. Exit status
+// 1: the default strategy misses a bug, or something is found where nothing is wrong.
 //
 // Read next: search.go, then planted.go and page.go.
 package main

@@ -4,9 +4,9 @@
 //
 //	go run ./tools/storage [flags]
 //
-// What a program showed is kept below the work directory, so the table always has all of them:
-// those not run now as they were last, and columns that are not kept (-columns). What is broken or
-// lost has a triage in the list, written by hand.
+// It keeps the results of a program below the work directory, so the table always has all programs.
+// A program that is not run now has its last results, and so have the columns that -columns leaves
+// out. Each broken or lost file has a triage in the list, written by hand.
 //
 // Exit status 1: something broken or lost has no triage.
 package main

@@ -7,8 +7,8 @@
 // does so with at least as many checks as natively. The markers of LTP and of rr's tests are known.
 // Of a program of Google Test each test counts on its own. Natively a program runs in namespaces of
 // its own (processes, mounts, network, IPC, names), in an empty directory, and without the
-// capabilities that reach the machine itself. What programs have left on it all the same is told
-// and taken back at the end.
+// capabilities that reach the machine itself. At the end the command reports what programs have
+// left on the machine all the same, and removes it.
 //
 // Exit status 0 whatever the rate: it is measured, not judged.
 package main

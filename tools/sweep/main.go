@@ -6,8 +6,9 @@
 //
 // A place is a call at a place in the program's code, on a file (numbers in its name do not count),
 // of the first node that comes there in the natural schedule; the rest of the execution is natural
-// again. What a target showed is kept below the work directory, so the page always has all targets:
-// those not run now as they were last. What looks bad has a triage in the list, written by hand.
+// again. It keeps the results of a target below the work directory, so the page always has all
+// targets. A target that is not run now has its last results. Each bad result has a triage in the
+// list, written by hand.
 //
 // It is no search: of a place that is passed often only the first time is tried, and no two
 // failures together. Exit status 1: a crash or a hang has no triage.

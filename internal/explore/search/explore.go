@@ -1,13 +1,13 @@
 // Package search decides what is executed: an Exploration (explore.go) lets an explorer
 // choose path after path, and judges and counts them; a Plan (plan.go) holds what a
 // check has found and when it is enough. It starts no goroutine and reads no clock;
-// internal/use/check lends it both.
+// internal/use/check does both.
 //
 // Invariant: which paths an exploration takes is a function of the space, the explorer and
 // the bounds.
 //
-// What it is not: a proof. Random walks may miss any bug; an exploration says whether
-// it has seen all within its bounds.
+// It is no proof. Random walks may miss any bug. An exploration says whether it has seen everything
+// within its bounds.
 //
 // Read next: internal/explore/search/strategy, internal/judge/property, internal/explore/replay.
 package search

@@ -1,7 +1,6 @@
-// Package steer runs the user's own rules of a search: functions of a file in
-// Starlark that say what to try next (explore), which steps of a node may change
-// places (independent), and which states are alike (same). What they are and get:
-// docs/guides/scripts.md.
+// Package steer runs the user's own rules of a search: functions of a file in Starlark that say
+// what to try next (explore), which steps of a node may change places (independent), and which
+// states are alike (same). docs/guides/scripts.md describes these functions and their arguments.
 //
 // A Script is for any number of goroutines at the same time, because nothing of it can
 // change, and a Rules, which has a thread of Starlark, for one. The first error of a

@@ -1,8 +1,8 @@
 // Package work has what a search is given to do and what comes of it, as values with an encoding: a
-// Work, and Results, which can be added in any order. Who keeps the account of a check needs
-// nothing else of its workers, so these may be in other processes and on other machines.
+// Work, and Results, which can be added in any order. The ledger of a check needs nothing else of
+// its workers, so these may be in other processes and on other machines.
 //
-// What it is not: the search, nor the report. It has no lock and keeps no file.
+// It is neither the search nor the report. It has no lock and writes no file.
 //
 // Invariant: sums of Results are the same in whatever order they are added.
 //

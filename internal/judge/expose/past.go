@@ -128,8 +128,8 @@ func over(all []Event, id ariadne.NodeID, m *ariadne.Message, own, peer netip.Ad
 	return all
 }
 
-// Past are the events of an execution so far; nil: none. It does not change. Which of two events
-// of different clients came first counts, so it is a part of the name of the state that it led to.
+// Past are the events of an execution so far; nil: none. It does not change. The order of events of
+// different clients counts, so a Past is a part of the name of the state to which it led.
 type Past struct {
 	Event
 	before *Past

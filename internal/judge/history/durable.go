@@ -8,10 +8,10 @@ import (
 )
 
 // durable returns a read, of one key, and what could have come before it, when no order of the
-// operations that change something explains the read. What these were told does not count, nor do
-// other reads, so two reads may disagree on an order that nobody knows: a regular register with
-// many writers (Shao, Welch, Pierce and Lee, "Multiwriter consistency conditions for shared memory
-// registers", SIAM J. Comput. 2011, condition MWR-Weak), for any data.
+// operations that change something explains the read. The results of these operations do not count,
+// nor do other reads, so two reads may disagree on an order that nobody knows: a regular register
+// with many writers (Shao, Welch, Pierce and Lee, "Multiwriter consistency conditions for shared
+// memory registers", SIAM J. Comput. 2011, condition MWR-Weak), for any data.
 func (p *Property) durable(all []operation, events int, limit time.Duration) (bad []operation, unknown bool) {
 	var changes []operation
 	for _, o := range all {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// frames reads the frames of HTTP/2 that go one way over a connection. What headers mean depends on
-// those before (HPACK).
+// frames reads the frames of HTTP/2 that go one way over a connection. The meaning of headers
+// depends on earlier headers (HPACK).
 type frames struct {
 	in     bytes.Reader
 	framer *http2.Framer

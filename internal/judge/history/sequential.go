@@ -36,8 +36,8 @@ func (p *Property) sequential(all []operation, _ int, limit time.Duration) (bad 
 	return all, false
 }
 
-// search is one for an order. What was tried before, by how far clients have come and the state of
-// the data, is not tried again.
+// search looks for an order. It does not try a state of clients and data again that it has tried
+// before.
 type search struct {
 	*Property
 	clients [][]operation

@@ -43,15 +43,15 @@ const (
 )
 
 // Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps.
-// What those of one channel tell is in this order. Up, Down and Lost are behind all before them,
-// and before all behind them.
+// The events of one channel are in this order. Up, Down and Lost come after all records before
+// them, and before all records after them.
 type Record struct {
 	Node    ariadne.NodeID
 	Seq     uint64
 	Kind    Kind
 	Channel // of Show
-	// What the record tells happened not before After and not after At, both by the agent's clock.
-	// What happened up to the At of a Beat is in records before that.
+	// The event of the record happened not before After and not after At, both by the agent's
+	// clock. What happened up to the At of a Beat is in records before that.
 	After, At ariadne.Time
 	Changes   []expose.Change // with Show
 	// with Show, the line or call that showed it; with Lost, what is missing

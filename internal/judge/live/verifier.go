@@ -61,8 +61,8 @@ type Counts struct {
 	Inverted int `json:"inverted"` // messages that were read before they were sent, by the clocks
 }
 
-// Verifier judges one property, or a few together. It is a function of the records that it takes:
-// it asks for no time. It is for one goroutine.
+// Verifier judges one property, or a few together. It is a function of its records: it reads no
+// clock. Only one goroutine may use it.
 type Verifier struct {
 	Config
 	properties *judge.Properties

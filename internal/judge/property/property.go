@@ -2,10 +2,10 @@
 // misbehaved: one file per kind of check. A check sees steps and how the
 // execution ended, never the world, and finds values, never errors.
 //
-// Invariants: a check's verdict is a function of the steps it was shown, so that a replay comes to
-// the same one. What it says of a step depends on that step alone, and what it says of the end on
-// what each node has done, not on how the steps of different nodes lay between each other, and of a
-// node that was down on what it has done since. Searches in memory rely on that: they show each
+// Invariants: a check's verdict is a function of the steps that it was shown, so a replay comes to
+// the same verdict. Its verdict on a step depends on this step alone. Its verdict on the end
+// depends on the steps of each node, and not on the order of steps of different nodes. For a node
+// that was down, only the steps since then count. Searches in memory rely on that: they show each
 // transition once, and do not go on from a state that another path has reached (its nodes have done
 // the same, or what is left of them is the same: ariadne.Output.Content). A check that looks at the
 // order of events of different nodes would have to be a part of the state, as the automaton of a

@@ -8,8 +8,8 @@ import (
 )
 
 // Decoder is the function decode(message) of the script src, which was read at path, which says
-// what a message carries: a string, or None where it does not know. What is wrong with a call is
-// the text of that message. It is for one goroutine. Its error is a *Error.
+// what a message carries: a string, or None where it does not know. If a call fails, the error is
+// the text of that message. Only one goroutine may use it. Its error is a *Error.
 func Decoder(path string, src []byte, node func(ariadne.NodeID) string) (func(*ariadne.Message) (text string, ok bool),
 	error) {
 	thread := NewThread(path, nil)

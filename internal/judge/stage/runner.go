@@ -67,8 +67,8 @@ type made struct {
 	out []*Tuple
 }
 
-// What is remembered at most: sets of what nodes expose, and tuples that a stage has made; and how
-// much that is computed by what has changed is compared at first.
+// The most results that are remembered: sets of exposed tuples, and tuples that a stage has made.
+// The last one is how many results of changes are compared at first.
 const (
 	maxParts      = 1 << 14
 	maxHeld       = 1 << 18

@@ -1,14 +1,15 @@
 // Package stage makes tuples of tuples, as the predicates of D3S do (Liu and others, NSDI 2008,
 // sections 2.3 to 2.5): a graph of functions, each of which reads what nodes expose and what other
-// stages make of it. What a stage makes is one more list of tuples, for whoever reads what nodes
+// stages make of it. The result of a stage is one more list of tuples, beside those that nodes
 // expose.
 //
-// It knows neither who judges by these tuples nor in which language the functions are written.
+// It knows neither the properties that read these tuples nor the language of the functions.
 //
-// Invariant: what a stage makes is a function of the tuples that it reads. A stage with a key is a
-// function of those of each key alone. So what it has made once is remembered by these, and how one
-// came to a snapshot is no matter, also to a stage that computes by what has changed: it begins
-// with what it made of other tuples, and comes to what it would make of these without.
+// Invariant: the result of a stage is a function of the tuples that it reads. With a key, the
+// result for a key is a function of the tuples of this key alone. So results are remembered by
+// these tuples, and do not depend on the path to a snapshot. That also holds for a stage that
+// computes by what has changed: it begins with the result for other tuples, and comes to the same
+// result as from these alone.
 //
 // Read next: graph.go; then internal/judge/stages.go, where the functions are Starlark.
 package stage

@@ -2,7 +2,8 @@
 // parameters are where they begin, and what they return where they end: in which registers and
 // where in memory, and of which types.
 //
-// It looks at files alone. Who stops a program there gives it registers and memory (Machine).
+// It reads files alone. The caller, which stops a program there, gives it registers and memory
+// (Machine).
 //
 // Read next: internal/machine/node/probe.go.
 package debuginfo

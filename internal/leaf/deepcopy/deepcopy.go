@@ -71,7 +71,8 @@ func (c *Copier[T]) Image(p *T) *Image[T] {
 	return &Image[T]{w.image(0)}
 }
 
-// follow finds all that p refers to, by a walk that has not begun. What p points at is object 0.
+// follow finds everything to which p refers, by a walk that has not begun. Object 0 is the value at
+// which p points.
 func (c *Copier[T]) follow(p *T, w *walk) *walk {
 	w.rules = &c.rules
 	w.meet(unsafe.Pointer(p), c.rules.layout(reflect.TypeFor[T]()), 1)

@@ -498,7 +498,7 @@ func (o *decoded) holds(t reflect.Type, n int, delta uintptr) bool {
 	}
 }
 
-// value reads a value. What it does not set is zero.
+// value reads a value. Fields that it does not set are zero.
 func (d *decoder) value(v reflect.Value) {
 	v = reachable(v)
 	t := v.Type()

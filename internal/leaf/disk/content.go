@@ -9,8 +9,7 @@ import (
 )
 
 // sum is a hash to which parts are added and from which they are taken, in any order, modulo 2^64
-// in each half. What a zero byte adds is nothing. So what no operation has changed need not be
-// known.
+// in each half. A zero byte adds nothing. So bytes that no operation has changed need not be known.
 type sum struct{ a, b uint64 }
 
 func (s *sum) add(t sum) { s.a, s.b = s.a+t.a, s.b+t.b }

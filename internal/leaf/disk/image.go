@@ -55,7 +55,7 @@ type Xattr struct {
 // Files are those of a machine to which an image is applied. They are as they were behind the last
 // operation of the log, and inodes go by their numbers there.
 type Files interface {
-	// Unname takes a name away, if it stands for anything. What it stood for is kept until the
+	// Unname takes a name away, if it stands for anything. The inode is kept until the
 	// image is applied.
 	Unname(dir uint64, name string) error
 	// Name gives an inode a name, which stands for nothing.

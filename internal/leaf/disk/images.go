@@ -85,10 +85,10 @@ func (m Model) Images(l *Log, c Choice) *Images {
 	return p.images(c, map[ariadne.Digest]bool{}, false, stronger.kept)
 }
 
-// A Walk forms the images of all points of a log, each of them once: after each operation those
-// that have something of it. What lacks all of it could be there before. A weaker model allows what
-// stronger ones do, so the images that their walks form come first: what they find the weaker one
-// finds as well.
+// A Walk forms the images of all points of a log, each of them once: after each operation, the
+// images that have a part of it. An image that lacks all of it was possible before. A weaker model
+// allows what stronger ones do, so the images that their walks form come first: what they find the
+// weaker one finds as well.
 type Walk struct {
 	plan     *plan
 	choice   Choice
@@ -486,8 +486,8 @@ const few = 128
 
 // far reports whether a state, in which all is lost, lacks so much that few can be like it: else
 // images would cost more and more where nothing is ever synced. Then it has the older atoms, and
-// lacks few, or twice as many as the last operation has. What is saved by it at each point goes to
-// a state that lacks all, now and then.
+// lacks few, or twice as many as the last operation has. The savings at each point pay for a state
+// that lacks all atoms, now and then.
 func (p *plan) far(s *state) bool {
 	most := max(p.few, 2*int(p.behind()-p.fresh))
 	if p.live.len() <= most {

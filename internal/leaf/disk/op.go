@@ -2,10 +2,10 @@
 // on them (Log), and by a persistence model (Model) forms the images of which a machine may find
 // one when it comes back.
 //
-// It is pure. It knows no Linux and touches no file: who runs the node records the operations,
-// and applies an image to the files.
+// It is pure. It knows no Linux and touches no file: package node records the operations, and
+// applies an image to the files.
 //
-// What always holds: an image has every operation that the model takes for durable; an operation's
+// Invariants: an image has every operation that is durable by the model; an operation's
 // effect on a place (a name, a sector, a size) is there only when the earlier ones on that place
 // are; equal images have equal digests, at whatever point of the log they were formed.
 //
@@ -24,12 +24,12 @@ const (
 	// Write changes bytes: all calls of the write family, copies between files, stores through a
 	// shared mapping. The file may grow by it (OldSize, Size).
 	Write Kind = iota + 1
-	// Truncate sets the size. What is cut off is in Old.
+	// Truncate sets the size. Old has the bytes that are cut off.
 	Truncate
 	// Allocate reserves room: fallocate without a mode or with KEEP_SIZE. No byte changes; the size
 	// may.
 	Allocate
-	// Zero is fallocate with PUNCH_HOLE or ZERO_RANGE. What was there is in Old.
+	// Zero is fallocate with PUNCH_HOLE or ZERO_RANGE. Old has the earlier bytes.
 	Zero
 	// Shift is fallocate with COLLAPSE_RANGE or INSERT_RANGE: from Offset on the file held Old and
 	// holds New.

@@ -12,7 +12,7 @@ import (
 //
 // Each place (a name, a sector of a file, its size, its attributes) has its atoms in order, each
 // of which needs the one before it: what reaches the disk is what the cache held at some time, with
-// all that was done to the place by then. What more is needed is the model's.
+// all that was done to the place by then. The model decides what else an atom needs.
 type plan struct {
 	model Model
 	ops   int // added so far
@@ -62,7 +62,7 @@ type atom struct {
 	needed  []int32 // by which later ones
 	durable bool
 
-	// What it does. Data are bytes lo to hi; they and size are of op.Ino.
+	// The effect of the atom. Data are bytes lo to hi; they and size are of op.Ino.
 	ino    *inode
 	lo, hi int64
 	size   int64 // or -1
@@ -126,7 +126,7 @@ type inode struct {
 	touched     bool // there was an atom
 	sized       bool // base.size and start.size are known
 
-	// What it is when nothing is lost: whether it has a name, its size, the hash of its bytes, as
+	// The inode when nothing is lost: whether it has a name, its size, the hash of its bytes, as
 	// in content, and what it adds to the plan's total.
 	reached bool
 	size    int64

@@ -1,6 +1,7 @@
-// Package gdb reads and writes the packets of gdb's remote protocol, as the one who is debugged.
+// Package gdb reads and writes the packets of gdb's remote protocol, on the side of the program
+// that is debugged.
 //
-// What it is not: it knows no command. Who answers gets the text of a packet, and returns one.
+// It knows no command. Its caller gets the text of a packet, and returns the text of the answer.
 //
 // Invariant: whatever comes, a packet is read whole and with the right sum, or there is an error.
 //

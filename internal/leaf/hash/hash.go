@@ -1,5 +1,5 @@
 // Package hash has the hashes of searches: 128 bits, computed fast, and good as long as the process
-// lives. What names a value for good is an ariadne.Digest.
+// lives. An ariadne.Digest names a value for good.
 //
 // Invariant: the same values have the same hash on every machine.
 package hash

@@ -1,6 +1,6 @@
 // Package inspect says what can be seen of a machine between two of its steps: processes, threads
-// and where they wait, registers, memory, files, sockets and timers. Who looks needs to know
-// nothing of how the machine is made.
+// and where they wait, registers, memory, files, sockets and timers. A caller needs to know nothing
+// of how the machine is made.
 //
 // Invariant: to look changes nothing, neither in the machine nor in what becomes of it.
 //
@@ -14,8 +14,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// Machine can be looked into. It is good for the time that it is lent. A process or a thread is
-// named by the number that the machine's programs see.
+// Machine can be looked into. A caller may use it only during the call that gave it. Processes and
+// threads have the numbers that the machine's programs see.
 type Machine interface {
 	// Look returns all but the contents.
 	Look() (*View, error)

@@ -54,8 +54,8 @@ const (
 	Bytes = "bytes"
 )
 
-// Reader decodes the messages of one execution. What a message says may depend on those before it
-// on its connection, so each is given once, in the order in which they were sent.
+// Reader decodes the messages of one execution. The meaning of a message may depend on earlier
+// messages of its connection. So each message is given once, in the order in which they were sent.
 type Reader struct {
 	own    Decode         // asked first; nil: there is none
 	schema func() *Schema // of protobuf; it may return nil

@@ -28,8 +28,7 @@ func Format(t *Trace) []byte {
 	return b.Bytes()
 }
 
-// Writer prints a trace while the execution goes on. What it has written is no trace
-// before its End.
+// Writer prints a trace while the execution runs. Its output is no trace before its End.
 type Writer struct {
 	w     io.Writer
 	sum   hash.Hash // of all that was written

@@ -4,8 +4,8 @@
 // what a directory holds, what small files contain. While a check runs others install packages, add
 // users and edit files. Nodes are shown what was there first, so each execution sees the same host.
 //
-// It looks at no file by itself: who shows a file says what it found. It is no copy of the host
-// either. What was not kept, because it is large or because there is too much, is told to have
+// It looks at no file by itself: its caller does, and tells it the result. It is no copy of the
+// host either. It does not keep large files, or too many, and says of these only that they have
 // changed.
 //
 // Invariants: what is first stays first. Any number of goroutines may use a Seen.

@@ -5,11 +5,10 @@
 // nodes or search. Everything here runs on one OS thread, the executor's, which
 // called Pin; a Thread belongs to the executor that started it.
 //
-// A thread is always in one of three positions: running, stopped at the entry of
-// a system call (Linux has not run it), or stopped elsewhere with registers that
-// may be changed freely. Whoever injects a call leaves the registers of the
-// original call intact: Entry is what the program had, and Return, Restart and
-// Native start from it.
+// A thread is always in one of three positions: running, stopped at the entry of a system call
+// (Linux has not run it), or stopped elsewhere with registers that may be changed freely. Code that
+// injects a call leaves the registers of the original call intact: Entry is what the program had,
+// and Return, Restart and Native start from it.
 //
 // Nothing of the program's is run for a call that is injected. A call that waits or is over
 // is not read again from memory, whose bytes others may have changed: the thread goes on

@@ -1,7 +1,7 @@
 // Package causal finds what of an execution could have had an influence on one of its steps: the
-// happens-before relation (Lamport 1978), with the faults of the network in it. Of a step's causal
-// past everything that was given to its node is a consequence. What is not in that past could have
-// gone otherwise, and the step would be the same.
+// happens-before relation (Lamport 1978), with the faults of the network in it. All inputs of the
+// step's node follow from the step's causal past. Steps outside that past could have gone
+// otherwise, and the step would be the same.
 //
 // Words has each step in words, with what its message carries.
 //
@@ -165,8 +165,8 @@ func (b *builder) given(i int) {
 // together ends the names of the kinds of events by which a node goes down with another one.
 const together = "-too"
 
-// delivered enters who sent what a step delivers to a node. What arrives together may have been
-// sent in several steps.
+// delivered enters the senders of the bytes that a step delivers to a node. Several steps may have
+// sent bytes that arrive together.
 func (b *builder) delivered(i int, to ariadne.NodeID) (from []ariadne.NodeID) {
 	a := &b.steps[i].Action
 	last := a.Seq

@@ -191,8 +191,8 @@ func (w *Words) message(e *Event, s *ariadne.Step) {
 	e.Late = max(0, time.Duration(s.At-due))
 }
 
-// struck is the message that a fault has hit. What happens to the network has its receiver in its
-// name only.
+// struck is the message that a fault has hit. An event of the network has its receiver in its name
+// only.
 func (w *Words) struck(s *ariadne.Step) (to ariadne.NodeID, m sentence, ok bool) {
 	if s.Action.Flow.Proto == 0 {
 		return 0, m, false

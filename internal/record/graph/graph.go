@@ -2,8 +2,8 @@
 // what they carry. The page is one file of HTML with all that it needs: it makes no request, and it
 // can make none (Content-Security-Policy).
 //
-// What programs have sent and written is hostile. It is data in the page (JSON without <, > and &),
-// and the page's script shows it as text alone: on a canvas, and by textContent. No other script
+// Messages and lines of programs are hostile. They are data in the page (JSON without <, > and &),
+// and the page's script shows them as text alone: on a canvas, and by textContent. No other script
 // runs in the page than the one whose digest its policy names.
 //
 // Read next: graph.js.

@@ -9,8 +9,8 @@ import (
 )
 
 // WriteShiViz writes a log with vector clocks, which ShiViz reads as it is
-// (https://bestchai.bitbucket.io/shiviz/): two lines a step, what happened and a host with its
-// clock. What happens to the network is of a host of its own.
+// (https://bestchai.bitbucket.io/shiviz/): two lines a step, the event, and a host with its clock.
+// Events of the network have a host of their own.
 func (p *Picture) WriteShiViz(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	// Of a file the first two lines are expressions; where they are empty ShiViz takes its own.

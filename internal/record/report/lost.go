@@ -8,8 +8,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// losses are what of a system makes messages be lost, as far as steps tell: partitions that stand,
-// and machines that are off. Which messages, package world says.
+// losses are the partitions and the stopped machines by which messages are lost, as far as steps
+// show them. Package world says which messages are lost.
 type losses struct {
 	cuts []parting
 	back map[ariadne.NodeID]ariadne.Time // when a machine is switched on again, or Never

@@ -157,8 +157,8 @@ func printable(text string) string {
 // join the one before take none.
 func columns(text string) int { return uniseg.StringWidth(text) }
 
-// fits is how many bytes of a text take at most width columns. What is seen as one character is not
-// divided.
+// fits is how many bytes of a text take at most width columns. It does not divide a character that
+// readers see as one.
 func fits(text string, width int) (n int) {
 	for state := -1; n < len(text); {
 		cluster, _, wide, next := uniseg.FirstGraphemeClusterInString(text[n:], state)

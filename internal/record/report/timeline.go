@@ -305,8 +305,8 @@ func (t *Timeline) join(key messageKey, last int, m *ariadne.Message) (n int) {
 	return n + 1
 }
 
-// struck is the message that a step is about. What happens to the network has its receiver in its
-// name only.
+// struck is the message that a step is about. An event of the network has its receiver in its name
+// only.
 func (t *Timeline) struck(s ariadne.Step) (key messageKey, m ariadne.Message, known bool) {
 	for id := range t.nodes {
 		key = messageKey{s.Action.Flow, ariadne.NodeID(id), s.Action.Seq}

@@ -40,8 +40,8 @@ type Command struct {
 	Follow func(ctx context.Context, pid int) (syscall.WaitStatus, error)
 }
 
-// Run runs the command, and says how it ended, if not with status 0; late: it did not in time. What
-// it leaves running in its process group is killed.
+// Run runs the command, and says how it ended, if not with status 0. late: it did not end in time.
+// Processes that it leaves in its process group are killed.
 func (c *Command) Run(ctx context.Context) (how string, late bool, err error) {
 	pid, err := c.start()
 	if err != nil {
@@ -87,8 +87,8 @@ func (c *Command) start() (pid int, err error) {
 	return pid, err
 }
 
-// waitFor waits for the end of a process, which is killed when ctx ends. What it leaves running in
-// its group is killed, too.
+// waitFor waits for the end of a process, which is killed when ctx ends. Processes that it leaves
+// in its group are killed, too.
 func waitFor(ctx context.Context, pid int) (status syscall.WaitStatus, err error) {
 	kill := func() { syscall.Kill(-pid, syscall.SIGKILL) }
 	killed := make(chan struct{})

@@ -20,7 +20,7 @@ type Source interface {
 	Close() error
 }
 
-// MaxLine is how long a line may be. What is longer is divided.
+// MaxLine is how long a line may be. Longer lines are divided.
 const MaxLine = 1 << 16
 
 // lines divides bytes into lines.

@@ -11,7 +11,7 @@ import (
 )
 
 // budgetText is what kinds of faults have in common, as written: how many there may be, of what,
-// and when. Those that say more embed it. What a kind has no field for stays empty.
+// and when. Those that say more embed it. A field that a kind does not have stays empty.
 type budgetText struct {
 	line         int // 0: the kind is not there
 	count        int

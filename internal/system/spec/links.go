@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// links lists what commands name of the files beside the spec: a user means those by
-// a relative name, as if the command ran there. For a directory it is what lies in it,
-// and names may begin there, as after cd. What a shell is told to write is not meant.
+// links lists what commands name of the files beside the spec: a user means those by a relative
+// name, as if the command ran there. For a directory it lists the files in it, and names may begin
+// there, as after cd. Files to which a shell writes are left out.
 func (r *reader) links(commands []text) []string {
 	var list []string
 	add := func(name string) {

@@ -63,7 +63,7 @@ func (l *Listings) known(dir string) map[string]bool {
 }
 
 // Shown returns which names nodes find in a directory of the host when they list it or
-// have a copy of it. Who reads the directory calls it before.
+// have a copy of it. A caller calls it before it reads the directory.
 func (s *Spec) Shown(dir string) func(name string) bool {
 	if !s.beside(dir) {
 		return func(string) bool { return true }

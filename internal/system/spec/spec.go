@@ -155,10 +155,10 @@ type Command struct {
 // MaxNodes is how many nodes a spec may have: one default IPv4 address each.
 const MaxNodes = 250
 
-// MaxDelay is how late a message may be in a spec that does not say. Who opens a TCP connection
-// sends the first segment again after 1, 2 and 4 s (RFC 6298, tcp_syn_retries of Linux): when three
-// are lost in a row it is 7 s late. On an open connection of little latency that is five in a row
-// (0.2 s, doubled each time).
+// MaxDelay is how late a message may be in a spec that does not say. TCP sends the first segment of
+// a connection again after 1, 2 and 4 s (RFC 6298, tcp_syn_retries of Linux): when three are lost
+// in a row it is 7 s late. On an open connection of little latency that is five in a row (0.2 s,
+// doubled each time).
 const MaxDelay = 7 * time.Second
 
 // DefaultDate is the date of a spec that gives none.

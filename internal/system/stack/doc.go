@@ -11,7 +11,7 @@
 // It does not know what is checked (internal/use/disk), or what a loss of power leaves
 // (internal/leaf/disk/block).
 //
-// What always holds: a flush and a write enter the log of their recorder before the kernel is told
+// Invariants: a flush and a write enter the log of their recorder before the kernel is told
 // that they are done. When this process ends, however it does, the kernel fails all requests of its
 // devices, kills the workers and with them unmounts and detaches everything.
 //

@@ -152,8 +152,8 @@ func (m *mounts) env(c *Component) []string {
 	return append(env, "ARIADNE_MOUNT="+mount, "ARIADNE_DEVICES="+strings.Join(devices, " "), "ARIADNE_SPEC="+m.Dir)
 }
 
-// execute runs a command in a process group of its own. kill: what it leaves running is killed.
-// What a component starts runs on.
+// execute runs a command in a process group of its own. kill: processes that it leaves are killed.
+// Processes that a component starts run on.
 func (m *mounts) execute(words []string, dir string, env []string, limit time.Duration,
 	kill bool) (how string, late bool, output string) {
 	if err := m.out.Truncate(0); err != nil {

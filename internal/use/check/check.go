@@ -215,8 +215,8 @@ func (c *check) resume() error {
 	return nil
 }
 
-// changedSince says what is no longer as it was for a check that is to be resumed. What a
-// search remembers, it looks after itself.
+// changedSince says what has changed for a check that is to be resumed. The memory of a search
+// detects its own changes.
 func (c *check) changedSince(r *record.Report) (lines []string) {
 	if r.Programs != nil {
 		lines = c.system.Changes(&trace.Trace{Header: trace.Header{SpecDigest: r.SpecDigest, Programs: r.Programs}})

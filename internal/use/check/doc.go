@@ -3,10 +3,10 @@
 // they find is confirmed by a replay, and a report that is saved now and then tells how far
 // it has come. It can be resumed after any end.
 //
-// What it is not: the search (internal/explore/search) and its strategies, which know nothing of
-// goroutines, clocks and files. It lends them all three. It sets nothing that is the
-// process's own, such as the limits of Go's runtime: any number of checks go on in one process,
-// and none disturbs another's results.
+// It is not the search (internal/explore/search) and its strategies, which know nothing of
+// goroutines, clocks and files. It has all three for them. It sets nothing that is the process's
+// own, such as the limits of Go's runtime: any number of checks go on in one process, and none
+// disturbs another's results.
 //
 // Locks, in the order in which they are taken: check.confirming; ledger.saving; ledger.mu;
 // growth.mu; then those within what the workers of a search share (memo.Memo, memo.Pool,

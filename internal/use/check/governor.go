@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// governor keeps a search within its budget by what the machine really loses. What a
-// checkpoint costs is only estimated, and what the rest takes not at all; so the room for
-// checkpoints, which are the only thing that can be given up at any time, shrinks
-// when all together take too much, and grows when they do not.
+// governor keeps a search within its budget by the memory that the machine really loses. The cost
+// of a checkpoint is only estimated, and that of the rest not at all. Only checkpoints can be given
+// up at any time. So their room shrinks when everything together takes too much, and grows
+// otherwise.
 type governor struct {
 	room atomic.Int64   // for the checkpoints of all executors, in bytes as estimated
 	held []atomic.Int64 // what those of each hold, likewise
@@ -63,9 +63,9 @@ func (g *governor) startGoverning(s shares) (stop func()) {
 // firstRoom is the room before anything is known of what checkpoints cost.
 const firstRoom = 64 << 20
 
-// govern returns the next room for checkpoints, which was room and of which they hold so
-// much, as estimated. What the nodes take is to become what the budget leaves to them; they
-// are taken to grow and shrink with their checkpoints.
+// govern returns the next room for checkpoints, which was room and of which they hold so much, as
+// estimated. The nodes should take what the budget leaves to them. It assumes that they grow and
+// shrink with their checkpoints.
 func govern(room, held int64, u usage, all int64) int64 {
 	// Measurements come late on a loaded machine: a quarter is for what happens between two.
 	left := max(all/100*75-u.own, 0)

@@ -33,9 +33,9 @@ func (c *check) hostDoubts(err error, changed []string) (doubts []string) {
 // watchEvery is how often a check looks whether files of the host have changed under its nodes.
 const watchEvery = time.Second
 
-// watchHost stops the check when a file has changed that nodes may have read since. What nodes ask
-// for is compared when they do; this is for what they have open. The function that is returned ends
-// it.
+// watchHost stops the check when a file has changed that nodes may have read since. Files for which
+// nodes ask are compared at that time. This is for files that they have open. The returned function
+// ends it.
 func (c *check) watchHost() (done func()) {
 	over := make(chan struct{})
 	var group sync.WaitGroup

@@ -12,10 +12,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
-// hunts are searches for critical transitions. A check that goes on after a violation has other
-// things to do: there they take no more than a part of its time. Who is stopped by that tells
-// between which steps the transition lies, and goes on when there is nothing more to explore, or
-// only as much time left as hunts have not used of their part.
+// hunts are searches for critical transitions. In a check that continues after a violation, they
+// take no more than a part of its time. A hunt that is stopped by that says between which steps the
+// transition lies. It continues when nothing is left to explore, or when only the unused time of
+// hunts is left.
 type hunts struct {
 	mu    sync.Mutex // of all below
 	spent time.Duration

@@ -302,7 +302,7 @@ func (l *ledger) isSaveDue() bool {
 	return due
 }
 
-// save writes the report as it stands. Who works meanwhile does not wait for the disk.
+// save writes the report as it stands. Workers do not wait for the disk meanwhile.
 func (l *ledger) save(took time.Duration) error {
 	l.saving.Lock()
 	defer l.saving.Unlock()

@@ -18,8 +18,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// bound is how long walks are (search.Liveness.Bound). Who needs it first finds it out for all. The
-// crew's mu guards it.
+// bound is how long walks are (search.Liveness.Bound). The first worker that needs it computes it
+// for all. The crew's mu guards it.
 type bound struct {
 	sought, known bool
 	steps         []int

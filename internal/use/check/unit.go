@@ -25,8 +25,8 @@ type unit struct {
 	follow []string   // what can follow the beginning of its paths; nil: none has come so far
 }
 
-// DoWork does a unit of work. What o says of how to search, the work says. It shares with others
-// what o.System and the directory in which o.Out lies have in common.
+// DoWork does a unit of work. The work, and not o, says how to search. Units share o.System, and
+// the directory in which o.Out lies.
 func DoWork(ctx context.Context, s *spec.Spec, o Options, w *work.Work) (*work.Result, error) {
 	row, ok := strategy.Named(w.Strategy)
 	if !ok {

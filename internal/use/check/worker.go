@@ -25,9 +25,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system"
 )
 
-// worker explores, on a goroutine of its own. What it counts it enters into
-// the report now and then: paths may end by the hundred thousand in a second. Where nodes
-// live each path is an execution with an index, and is entered by itself.
+// worker explores, on a goroutine of its own. It enters its counts into the report from time to
+// time, because a hundred thousand paths may end in a second. With living nodes, each path is an
+// execution with an index, and is entered by itself.
 type worker struct {
 	check    *check
 	explorer *explorer

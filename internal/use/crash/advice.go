@@ -207,7 +207,7 @@ func (f *file) found() string {
 var numbers = regexp.MustCompile(`[0-9a-f]{2}/[0-9a-f]{8,}|[0-9a-f]{8,}|[0-9]+`)
 
 // adviseOn looks at an image that no checker judges, at a point at which a kill leaves some files.
-// What is the same there is as usual.
+// Files that are the same there are as usual.
 func (c *column) adviseOn(t *tree, kill *file, images images, n, at int) {
 	if home := t.find(home); c.Model == Kill {
 		c.advisor.learn(changes(c.advisor.learned, home), true)

@@ -13,9 +13,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// Calls is the name of what is no loss: one call of the program fails, alone, and the program goes
-// on as it likes. What it then leaves has to be what it says: what was there before when it reports
-// an error, what comes of its work when it does not.
+// Calls is the name of an execution without a loss, in which one call of the program fails, and the
+// program continues. Its files must agree with its status: those from before when it reports an
+// error, and those of its work when it does not.
 const Calls = "calls"
 
 // Attempts are the executions in which a call fails.
@@ -217,7 +217,8 @@ func (c *calls) attempt(a *Attempt) error {
 }
 
 // lose has judged what a power loss may leave at the end of an execution, by models by which
-// nothing fails where no call does. What one leaves there as well is left out.
+// nothing fails where no call does. Images that are also possible without the failed call are left
+// out.
 func (c *calls) lose(a *Attempt) (all []lost, err error) {
 	o := c.Options
 	o.Log = a.Log

@@ -240,7 +240,7 @@ func (c *content) hash() sum {
 	return sha256.Sum256(c.chunks.total(0).append(binary.AppendVarint(nil, c.size)))
 }
 
-// write makes a file that holds it. What is zero takes no room.
+// write makes a file with the content. Zeros take no room.
 func (c *content) write(name string, perm os.FileMode) error {
 	// A checker that is started meanwhile would have the descriptor for a moment, and Linux
 	// executes no file that is open to be written.

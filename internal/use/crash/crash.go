@@ -9,7 +9,7 @@
 // loss may take (internal/leaf/disk). The checker is no node's: it is run as it is, on this
 // machine, so that thousands of images cost seconds.
 //
-// What always holds: a verdict is the checker's, on exactly these files; files that were judged
+// Invariants: a verdict is the checker's, on exactly these files; files that were judged
 // are not judged again; the checker has accepted what the program left without a loss.
 //
 // Read next: crash.go, then column.go, checker.go and tree.go; calls.go.

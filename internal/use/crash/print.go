@@ -11,7 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 )
 
-// What is listed at most.
+// The most that is listed.
 const (
 	mostGroups = 12
 	mostLost   = 8

@@ -20,7 +20,7 @@ import (
 // there as it is different from the one before, and as there are files that were opened since,
 // besides a look at each directory, link and device.
 //
-// What a checker has done to an image never gets into the next one. A file stays only if nobody can
+// Changes of a checker to an image never get into the next image. A file stays only if nobody can
 // have changed it: stat shows what it showed (but that it was read), and its inode was not opened
 // to be written (inotify, which tells of opening by whatever name), nor is it now (a lease can be
 // taken). Every other one is removed and written anew, and so are files that have several names.

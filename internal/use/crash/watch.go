@@ -19,10 +19,10 @@ import (
 // watch finds out what a checker, with all that it starts, may have learnt of an image: it does the
 // same on each other image that is the same at these places. It stops the checker at each system
 // call (ptrace), at whose entry the paths among its arguments are looked up in the image as it was
-// in the beginning. What the checker itself has changed since is a function of what it has seen
-// before; files that it moves count as seen as a whole, so they may be looked at by their new
-// names. Files that are opened count as read as a whole, directories as listed. After a call that
-// is not known here everything has been seen.
+// in the beginning. The checker's own changes since then are a function of what it has seen before.
+// Files that it moves count as seen as a whole, so it may look at them by their new names. Files
+// that are opened count as read as a whole, directories as listed. After a call that is not known
+// here everything has been seen.
 type watch struct {
 	images []string        // where it is, without links on the way: by any of these paths
 	shown  []sandbox.Shown // what else the checker finds elsewhere than this process does

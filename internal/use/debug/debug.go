@@ -2,8 +2,8 @@
 // and forth, and shows what nodes look like there. Its commands are lines of text, and so are its
 // answers (command.go); a terminal program and scripts use the same ones.
 //
-// What it is not: a way of its own to reach a state. A session does that (internal/use/session),
-// from checkpoints that it keeps on the way. And no terminal: it returns text.
+// It does not reach a state by itself: a session does that (internal/use/session), from checkpoints
+// that it keeps on the way. It is no terminal: it returns text.
 //
 // Invariants: what is shown of a step is the same at each visit. A command that fails leaves the
 // debugger where it stood.
@@ -171,8 +171,8 @@ func (d *Debugger) forward(steps int) error {
 	return d.natural(target - d.Step())
 }
 
-// natural takes up to so many steps, each what comes first in time. It is no error that the
-// execution ends.
+// natural takes up to so many steps, each the event that comes first in time. The end of the
+// execution is no error.
 func (d *Debugger) natural(steps int) error {
 	for range steps {
 		choices := d.session.Enabled()

@@ -22,7 +22,7 @@ import (
 // Client is what speaks gdb's remote protocol with the debugger.
 type Client int
 
-// Who speaks the protocol, each in a way of its own.
+// The clients of the protocol, each with its own dialect.
 const (
 	GDB Client = iota
 	// Delve takes Ariadne for rr: the ends of what is known are signals, and there are commands

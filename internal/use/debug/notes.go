@@ -27,7 +27,7 @@ func (d *Debugger) notesName() string {
 	return d.trace + ".notes"
 }
 
-// readNotes reads the notes of the trace. It is no error that there are none.
+// readNotes reads the notes of the trace. A trace without notes is no error.
 func (d *Debugger) readNotes() error {
 	b, err := readfile.AtMost(d.notesName(), readfile.Spec)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -6,7 +6,7 @@
 // It mounts nothing itself (internal/system/stack does), and does not decide what a loss may take
 // (internal/leaf/disk/block) or what a file system must keep (internal/leaf/disk/fsmodel).
 //
-// What always holds: a verdict is of exactly these contents. A rejected image was rejected twice.
+// Invariants: a verdict is of exactly these contents. A rejected image was rejected twice.
 // The checker has accepted what the workload left without a loss.
 //
 // Read next: spec.go, check.go, execution.go, judge.go, subject.go, group.go.

@@ -3,9 +3,9 @@
 // parts from the nearest execution that ends well.
 //
 // Nothing is guessed. Each deviation is undone by an execution of the real programs, which follows
-// the rest of the trace loosely. What could not be tried within the time is said to be untried. The
-// story has steps of the causal past alone, and of these the ones that a fixed order of importance
-// puts first (rank.go); which are shown is a choice, that they happened is not.
+// the rest of the trace loosely. A deviation for which the time was too short is reported as not
+// tried. The story has steps of the causal past alone, and of these the ones that a fixed order of
+// importance puts first (rank.go); which are shown is a choice, that they happened is not.
 //
 // Read next: explain.go, undo.go, rank.go; internal/record/causal.
 package explain

@@ -80,8 +80,8 @@ func (x *explanation) needed() map[int]bool {
 	return steps
 }
 
-// What a step weighs for a story. One that weighs always is in it whether it is in the causal past
-// or not.
+// The weights of steps for a story. A step with the weight always is in it whether it is in the
+// causal past or not.
 const (
 	violated   = 2000
 	critical   = 1800

@@ -1,12 +1,11 @@
-// Package run executes a system once: by the natural schedule (Run), or along a trace, which
-// is verified step by step (Replay) or followed as far as its choices exist. What comes of
-// it is recorded in a run directory; a violation is confirmed by one more execution
-// (Confirm), as it is when a check has found it.
+// Package run executes a system once: by the natural schedule (Run), or along a trace, which is
+// verified step by step (Replay) or followed as far as its choices exist. It records the result in
+// a run directory. One more execution confirms a violation (Confirm), also for a check.
 //
-// Three outcomes are never mixed (record.Outcome). An error that its functions
-// return is the user's or the machine's: a bad option, a missing file, a
-// directory that cannot be made. What the target did wrong, what Ariadne cannot
-// model and what is Ariadne's own fault are all in the record.Report.
+// Three outcomes are never mixed (record.Outcome). An error that its functions return is the user's
+// or the machine's: a bad option, a missing file, a directory that cannot be made. Mistakes of the
+// target, things that Ariadne cannot model, and faults of Ariadne itself are all in the
+// record.Report.
 //
 // Read next: natural.go, replay.go, execute.go; then internal/use/check.
 package run

@@ -16,9 +16,9 @@ type Ahead struct {
 }
 
 // Lend lends f a checkpoint of a node where the session stands, and the steps of the line that the
-// node does from there on. Whoever wants to see inside a step thaws copies of the checkpoint, and
-// gives them these inputs. f is not called when the node has not been switched on, or is of a kind
-// that cannot be stopped within a step.
+// node does from there on. To see inside a step, f thaws copies of the checkpoint, and gives them
+// these inputs. f is not called when the node has not been switched on, or is of a kind that cannot
+// be stopped within a step.
 func (s *Session) Lend(id ariadne.NodeID, f func(at memo.Frozen, ahead []Ahead) error) error {
 	return s.look(id, func() (err error) {
 		stands := s.path.Steps()

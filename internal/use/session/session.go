@@ -9,8 +9,8 @@
 // are positions that somebody has kept. A session of a trace begins with the trace as its
 // line.
 //
-// What it is not: a search, which chooses for itself (internal/explore/search), and a record: it
-// writes nothing.
+// It is no search, which chooses for itself (internal/explore/search), and no record: it writes
+// nothing.
 //
 // Invariants: the steps of a line are the same, and do the same, whatever way the session has
 // gone to get there, and as in an execution of nothing but these. A session that fails to move
@@ -189,8 +189,8 @@ func (s *Session) publish(now *State) {
 	}
 }
 
-// Cancel ends the move or look that is under way, if there is one: its error is ErrCancelled. What
-// waits for it goes on.
+// Cancel ends the move or look that is under way, if there is one: its error is ErrCancelled. Calls
+// that wait for it continue.
 func (s *Session) Cancel() {
 	if t := s.turn.Load(); t.cancel != nil {
 		t.cancel()
@@ -374,8 +374,8 @@ func (s *Session) find(a ariadne.Action) (event int, ok bool) {
 	return s.path.AppendVaried(event, a.Vary)
 }
 
-// cut takes back all but the first n steps. What is enabled there is found again, for it may
-// have been added to.
+// cut takes back all but the first n steps. The enabled events there are found again, because some
+// may have been added.
 func (s *Session) cut(n int) error {
 	if n == s.path.Steps() {
 		return nil

@@ -53,7 +53,7 @@ func (s *State) Taken() (steps []ariadne.Step) {
 func (s *State) Replaced() <-chan struct{} { return s.replaced }
 
 // Report is the steps that follow the first n, as steps.jsonl has them, with names of nodes and
-// actions. Who has shown a state before needs no more of the next one.
+// actions. A caller that has shown the first n needs only these.
 func (s *State) Report(n int) []report.Step {
 	names, steps := s.names(), []report.Step{}
 	for i := n; i < len(s.taken); i++ {

@@ -27,8 +27,8 @@ func (s *Session) Words(decoder string) (w causal.Words, err error) {
 	return w, err
 }
 
-// schema has the names of protobuf's fields that the programs of the nodes hold. What cannot be
-// read has none.
+// schema has the names of protobuf's fields that the programs of the nodes hold. A program that
+// cannot be read has no names.
 func (s *Session) schema() *payload.Schema {
 	names, known := payload.NewSchema(), map[string]bool{}
 	for _, p := range s.system.Programs {

@@ -2,8 +2,8 @@
 // unmodified programs, outside the emulated kernel. An Agent tells in a Log what nodes expose, and
 // verifiers (internal/judge/live), one for each property, judge consistent snapshots of it.
 //
-// It is no check: it explores nothing, and sees only what happens. What happens between two moments
-// that it can tell apart is not judged, and is counted.
+// It is no check: it explores nothing, and sees only what happens. It does not judge what happens
+// between two moments that it can tell apart, and counts these gaps.
 //
 // Read next: agent.go, started.go, verify.go; then internal/judge/live and internal/system/native.
 package watch

@@ -1,6 +1,6 @@
 // Command client publishes two messages to a channel, half a second apart, and then reads all that
-// the channel has. What it does and what it is told it says in lines. A request without an answer
-// is made again.
+// the channel has. It prints its requests and their answers as lines. It repeats a request that
+// gets no answer.
 package main
 
 import (

@@ -2,11 +2,10 @@
 
 // Package bolt keeps the transitions of a memo in a file.
 //
-// The file is a B+ tree (bbolt) from (local state, input) to what the node did. What is
-// put is written in batches, by a goroutine of the store's; a process that is killed
-// loses what is younger than writeEvery and nothing else. It does not wait for the disk,
-// so a machine that loses power may damage the file; it is a cache, and the next check
-// makes it again (sound.go).
+// The file is a B+ tree (bbolt) from (local state, input) to what the node did. A goroutine of the
+// store writes in batches. A process that is killed loses only transitions that are younger than
+// writeEvery. It does not wait for the disk, so a machine that loses power may damage the file; it
+// is a cache, and the next check makes it again (sound.go).
 package bolt
 
 import (

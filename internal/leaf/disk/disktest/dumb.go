@@ -1,8 +1,8 @@
 // Package disktest says what a loss of power may leave in a way that is as simple as can be: it
-// tries each set of the pieces of the operations. Tests hold package disk, and who searches with
-// it, to that.
+// tries each set of the pieces of the operations. Tests compare package disk, and searches that use
+// it, with that.
 //
-// What always holds: it uses nothing of package disk but the operations and the names of models.
+// Invariant: it uses nothing of package disk but the operations and the names of models.
 package disktest
 
 import (

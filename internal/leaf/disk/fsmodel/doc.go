@@ -4,7 +4,7 @@
 // It makes no call of Linux's (internal/system/stack does), and knows no block of a disk
 // (internal/leaf/disk/block).
 //
-// What always holds: a rule demands no more than the manual pages and the documented promises of
+// Invariant: a rule demands no more than the manual pages and the documented promises of
 // the file systems for which it is meant.
 //
 // Read next: call.go, tree.go, history.go, rules.go, workloads.go.

@@ -1,6 +1,6 @@
-// Package net is a node's network stack, put together. What leaves the node is a Message; what
-// stays inside (loopback, own addresses) arrives at once and is never one. The bytes that one step
-// wrote to one connection leave in one message, at the end of the step.
+// Package net is a node's network stack, put together. Data that leaves the node is a Message. Data
+// that stays inside (loopback, own addresses) arrives at once, and is never a Message. The bytes
+// that one step wrote to one connection leave in one message, at the end of the step.
 //
 // Read next: socket, then inet, tcp and udp; iface has the addresses.
 package net

@@ -3,8 +3,8 @@
 // Package watchdog looks from outside at the threads of a node that run and make no call. It is the
 // one part of a node that goes by real time.
 //
-// It knows processes, and nothing of what is emulated: who runs, that a call was made and that a
-// step begins and ends is told to it. What it finds it keeps until it is asked.
+// It knows processes, and nothing of what is emulated. The node tells it which thread runs, that a
+// call was made, and that a step begins or ends. It keeps its findings until it is asked.
 //
 // Read next: weigh.go (memory).
 package watchdog

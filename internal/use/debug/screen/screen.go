@@ -1,8 +1,8 @@
 // Package screen shows a debugger of executions on a terminal: the steps on one side, a node and
 // the answer to the last command on the other, and a line for commands.
 //
-// What it is not: another debugger. Each key stands for commands of debug.Debugger, and what is
-// shown is their answers.
+// It is no other debugger. Each key stands for commands of debug.Debugger, and the screen shows
+// their answers.
 //
 // Invariants: the debugger is used by one goroutine, the worker. The terminal shows what the worker
 // has found last, and takes keys while the worker is busy.

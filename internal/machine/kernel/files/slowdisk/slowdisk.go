@@ -1,10 +1,10 @@
-// Package slowdisk is the syncs of a node that take time: what has files written to the disk ends
-// in a later step than it begins in, by a message of the node to itself (ariadne.Disk). Till then
-// the thread waits whose call it is, and no signal wakes it but one that kills its process: Linux's
-// state D. The sync goes on without it.
+// Package slowdisk is the syncs of a node that take time. Such a sync ends in a later step than it
+// begins in, by a message of the node to itself (ariadne.Disk). Until then the calling thread
+// waits, and only a signal that kills its process wakes it: Linux's state D. The sync continues
+// without the thread.
 //
-// What is not here: when syncs take time, and how long, whoever runs the node says (Asker); what is
-// written is the log's of the node's files (internal/machine/kernel/files/inode).
+// It does not decide when syncs take time, and how long: the node does (Asker). The log of the
+// node's files knows what is written (internal/machine/kernel/files/inode).
 package slowdisk
 
 import (

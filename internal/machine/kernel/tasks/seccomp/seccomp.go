@@ -1,6 +1,6 @@
 // Package seccomp is the filters that programs put on their own system calls (seccomp(2)): which
-// programs of classic BPF are taken, and what they answer. Who has which filter, and what comes of
-// an answer, is for others (internal/machine/sys, internal/machine/node).
+// programs of classic BPF are taken, and what they answer. Other packages know which process has
+// which filter, and what an answer leads to (internal/machine/sys, internal/machine/node).
 package seccomp
 
 import "slices"

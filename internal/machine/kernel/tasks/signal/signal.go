@@ -1,5 +1,5 @@
 // Package signal is what signals are made of: sets, siginfo_t, dispositions and their defaults
-// (signal(7)). Who takes which signal when is the kernel's, which holds the queues.
+// (signal(7)). The kernel holds the queues, and decides which thread takes which signal.
 package signal
 
 import (
