@@ -165,8 +165,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestSumCoversOutput changes each field of an output, to the last one of its parts. What
-// does not change its sum is here, for the reasons at Output.Sum.
+// TestSumCoversOutput changes each field of an output, to the last one of its parts. Fields that do
+// not change its sum are here, for the reasons at Output.Sum.
 func TestSumCoversOutput(t *testing.T) {
 	// A place says in which order lines, exposures and notices come, which is covered.
 	left := []string{"Exposures[*].Place", "Notices[*].Place", "Digest[*]", "Refusals[*].Detail",

@@ -10,7 +10,7 @@ import (
 )
 
 // TestMessagesFitTheTerminal: a long message is wrapped between words on a terminal, and stays one
-// line elsewhere. What moves the cursor is not touched.
+// line elsewhere. Codes that move the cursor stay as they are.
 func TestMessagesFitTheTerminal(t *testing.T) {
 	long := "ariadne: " + strings.Repeat("the host lets Ariadne start fewer processes than it needs ",
 		5) + "/a/path/of/which/no/part/is/cut/off\n"

@@ -162,7 +162,7 @@ func (r *replica) learn() {
 	r.sendAll(message{Kind: "query", Query: r.query})
 }
 
-// learnFrom takes what somebody has committed. Who was told by a quorum is up to date.
+// learnFrom takes what somebody has committed. A replica that a quorum has told is up to date.
 func (r *replica) learnFrom(m message) {
 	// What nobody waits for any more is no news. The planted bug looks at it all the same.
 	if (r.state != learning || m.Query != r.query) && r.bug != "late-status" {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// acceptor is the memory of a node. What it answers is on disk before it
-// answers: a file of one line for each promise and each acceptance.
+// acceptor is the memory of a node. It writes to disk before it answers: a file of one line for
+// each promise and each acceptance.
 type acceptor struct {
 	promised ballot
 	votes    []vote // by slot, from 1

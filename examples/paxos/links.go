@@ -52,8 +52,7 @@ func openLinks(id int, nodes []string) (*links, error) {
 	return l, nil
 }
 
-// send sends a request to all other nodes. What finds no room is lost, as
-// networks lose messages.
+// send sends a request to all other nodes. Messages that find no room are lost, as in networks.
 func (l *links) send(m message) {
 	for _, q := range l.queues {
 		select {

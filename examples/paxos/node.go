@@ -116,7 +116,7 @@ func (n *node) run() {
 }
 
 // arm sets the timer again: a primary's to speak up, the others' to do without
-// it. Who knows all decrees needs neither.
+// it. A node that knows all decrees needs neither.
 func (n *node) arm() {
 	switch {
 	case n.timer == nil:

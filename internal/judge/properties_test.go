@@ -74,8 +74,7 @@ func TestJudge(t *testing.T) {
 }
 
 // BenchmarkJudge judges snapshots of three nodes that nobody has seen before: one leader a term,
-// the same values everywhere, and a number that only rises. What it costs to find the lines counts
-// as well.
+// the same values everywhere, and a number that only rises. The cost to find the lines counts, too.
 func BenchmarkJudge(b *testing.B) {
 	p, err := NewProperties(Config{Path: "x.yaml", Nodes: []string{"n1", "n2", "n3"},
 		Sources: expose.Sources{

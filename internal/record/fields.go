@@ -17,10 +17,10 @@ type CoverageFields struct {
 	Strategy  string `json:"strategy"`
 	Exhausted bool   `json:"exhausted"` // all paths within the bounds were explored
 	// ReadClock are the nodes that have read the clock in steps of which the outcome at other times
-	// was not tried. What was explored holds for the times at which events happened.
+	// was not tried. The result holds for the times at which events happened.
 	ReadClock []string `json:"read_clock,omitempty"`
 	// TriedClock are the nodes that have read the clock in steps that were tried at some other
-	// times. What was explored does not hold for the others.
+	// times. The result does not hold for the other times.
 	TriedClock []string `json:"tried_clock,omitempty"`
 	// TookTurns are the nodes whose threads took turns at certain places, and nowhere else: of
 	// those in AtLocks, lock functions are among them.

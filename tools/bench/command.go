@@ -19,7 +19,7 @@ func (b *bench) command(name string, args ...string) *exec.Cmd {
 }
 
 // progress tells what is being measured: each command as it begins, and now and then
-// that it still goes on. What begins soon after the one before is not told.
+// that it still goes on. A command that begins soon after another one is not told.
 type progress struct {
 	began time.Time
 

@@ -16,7 +16,7 @@ var exposing = []struct{ name, without, with string }{
 
 // measureExposing measures what looking into programs costs of the processor time of a step, and
 // what to read their debug information does, which is done once: random executions with and without
-// it take turns. What many executions take more than few is steps.
+// it take turns. Many executions differ from few by their steps.
 func (b *bench) measureExposing() error {
 	const few, many = 2, 22
 	for _, e := range exposing {

@@ -193,7 +193,7 @@ const judged = "examples/raftkv/properties.yaml"
 
 // measurePredicates measures how many states that nobody has seen are judged in a second, and how
 // much longer the same search takes with properties than without: all states of a window, by one
-// worker. What properties cost is the same whether the steps of the nodes are executed or
+// worker. The cost of properties is the same whether the steps of the nodes are executed or
 // remembered, and is little beside executing them. So it is measured where all are remembered
 // (predicate_overhead_remembered), by the processor time of searches with and without by turns, and
 // predicate_overhead is that difference as a part of what the search takes from nothing.

@@ -88,7 +88,7 @@ func (b *bench) fetch(spec string) bool {
 	return true
 }
 
-// cold runs ariadne with nothing remembered from before. Whatever it found is fine.
+// cold runs ariadne with nothing remembered from before. Any result is fine.
 func (b *bench) cold(verb, spec string, flags ...string) (*harness.Run, error) {
 	return b.ariadne.Cold(b.ctx, filepath.Join(b.dir, "run"), verb, spec, flags...)
 }

@@ -34,8 +34,7 @@ const watchedRound = 4 * time.Second
 
 // measureWatch measures what a watch costs a server of etcd that is under load: of its processor
 // time for each write, and of the writes in a second. Rounds without a watch, with one, and with
-// one that sees a call for each write take turns. What the watch itself takes is a share of one
-// processor.
+// one that sees a call for each write take turns. The watch itself takes a share of one processor.
 func (b *bench) measureWatch() error {
 	if os.Getuid() != 0 {
 		b.missing = append(b.missing, "watch_overhead: probes need root")

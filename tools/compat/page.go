@@ -162,8 +162,8 @@ func (w *walks) cut() string {
 	return strings.Join(parts, ", ")
 }
 
-// section says what there is to say beyond the numbers. What a target showed to
-// several users stands there once.
+// section says what there is to say beyond the numbers. A result that is the same for several users
+// is there once.
 func (r row) section(b *strings.Builder) {
 	var lines []string
 	if r.Notes != "" {

@@ -35,8 +35,8 @@ const (
 )
 
 // live draws after how many steps walks come to their first live state: from states of the natural
-// schedule, without faults, as checks sample them to find out how long walks are to be. What biased
-// ones take is written beside it.
+// schedule, without faults, as checks sample them to find out how long walks are to be. The cost of
+// biased ones is written beside it.
 func (f *figures) live() error {
 	table := "weights,system,walks,median,nine_of_ten,most\n"
 	plot := coverage.Plot{Title: "first live state", XName: "steps, and one more", YName: "walks of a hundred"}

@@ -12,7 +12,7 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
-// What `ariadne explain --json` prints.
+// The output of `ariadne explain --json`.
 type (
 	Explained   = explain.Explanation
 	Moment      = explain.Moment

@@ -53,9 +53,9 @@ type Run struct {
 	Own, All time.Duration
 }
 
-// Run runs a command whose files go to the directory out: `ariadne verb subject flags...`. What the
-// command found, and its exit status, are no error; an error is that there is no report. When the
-// context ends it is interrupted as at its limit.
+// Run runs a command whose files go to the directory out: `ariadne verb subject flags...`. Findings
+// of the command, and its exit status, are no error. A missing report is one. When the context ends
+// it is interrupted as at its limit.
 func (a *Ariadne) Run(ctx context.Context, out, verb, subject string, flags ...string) (*Run, error) {
 	// The flags go last: a later one counts.
 	args := slices.Concat([]string{verb, subject, "--json", "--quiet", "--out", out}, flags)

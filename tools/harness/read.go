@@ -37,7 +37,7 @@ type Report struct {
 	Coverage *Coverage `json:"coverage"`
 }
 
-// What a report is made of.
+// The parts of a report.
 type (
 	Violation = record.Violation
 	Refusal   = record.Refusal

@@ -216,8 +216,8 @@ type Found struct {
 // endsRun stands for the outcome of a case that Ariadne did not run to its end.
 const endsRun = "the run ends here"
 
-// Differences runs cases and returns those that differ, in order. What is not the same twice
-// natively does not count.
+// Differences runs cases and returns those that differ, in order. Results that differ between two
+// native runs do not count.
 func (b *Bench) Differences(cases []Case) ([]Found, error) {
 	if len(cases) == 0 {
 		return nil, nil

@@ -13,7 +13,8 @@ import (
 )
 
 // narrowGo returns a file whose wide lines of code are divided: behind a comma or an operator that
-// is as little nested as possible, or around the body of a function. What cannot be divided stays.
+// is as little nested as possible, or around the body of a function. Lines that cannot be divided
+// stay.
 func narrowGo(text []byte) ([]byte, error) {
 	for range 20 { // a line may have to be divided more than once
 		fset := token.NewFileSet()

@@ -16,7 +16,7 @@ import (
 
 // finding is one defect, on a line of a file.
 type finding struct {
-	kind string // width, code, name, rename, stray, word, long
+	kind string // width, code, name, headless, rename, stray, word, long
 	path string
 	line int
 	text string
@@ -63,15 +63,26 @@ var avoided = regexp.MustCompile(`(?i)\b(befalls?|befallen|befell|unheeded|spare
 	`astray|laid to|com(e|es|ing) to a stand|came to a stand|parts the network|of which each|anew|mend(s|ed)?|outlasts?|all that)\b`)
 
 // headless is a sentence that begins with a pronoun in the place of a noun, and asks nothing.
-var headless = regexp.MustCompile(`(^|[.!?:]\s+|\n\s*\n)((What|Who)\s[^.?!]*[.!])`)
+var headless = regexp.MustCompile(`(^|[.!?:]\s+|\n\s*\n)((What|Who|Whatever|Whoever|Which)\s[^.?!]*[.!])`)
+
+// headlessSentences are how the headless sentences of a text begin, but for those that begin with
+// the name on which the text stands.
+func headlessSentences(text, name string) (all []string) {
+	for _, m := range headless.FindAllStringSubmatch(text, -1) {
+		if words := strings.Fields(m[2]); words[0] != name {
+			all = append(all, strings.Join(words[:2], " "))
+		}
+	}
+	return all
+}
 
 // Avoided returns the avoided words and headless sentences of a text.
 func Avoided(text string) (all []string) {
 	for _, w := range avoided.FindAllString(codeSpan.ReplaceAllString(text, "`"), -1) {
 		all = append(all, strconv.Quote(w))
 	}
-	for _, m := range headless.FindAllStringSubmatch(text, -1) {
-		all = append(all, fmt.Sprintf("a sentence that begins with %q", strings.Join(strings.Fields(m[2])[:2], " ")))
+	for _, begin := range headlessSentences(text, "") {
+		all = append(all, fmt.Sprintf("a sentence that begins with %q", begin))
 	}
 	return all
 }
@@ -101,6 +112,11 @@ func lintGo(file string, text []byte) (all []finding, err error) {
 	}
 	for _, line := range wideCode(fset, f, lines) {
 		all = append(all, finding{"code", file, line, fmt.Sprintf("%d columns", columns(lines[line-1]))})
+	}
+	for _, doc := range docComments(f) {
+		for _, begin := range headlessSentences(doc.text.Text(), doc.name) {
+			add("headless", doc.text.Pos(), "a sentence that begins with %q", begin)
+		}
 	}
 	for _, d := range declarations(f) {
 		if doc := d.doc.Text(); doc != "" && len(d.names) == 1 {
@@ -194,6 +210,27 @@ func declarations(f *ast.File) (all []declaration) {
 		}
 	}
 	return all
+}
+
+// docComment is a doc comment, and the name on which it stands, or "".
+type docComment struct {
+	text *ast.CommentGroup
+	name string
+}
+
+// docComments are those of the package, of its declarations, and of fields and methods of types.
+func docComments(f *ast.File) (all []docComment) {
+	all = append(all, docComment{f.Doc, ""})
+	for _, d := range declarations(f) {
+		all = append(all, docComment{d.doc, d.names[0]})
+	}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if field, ok := n.(*ast.Field); ok && len(field.Names) > 0 {
+			all = append(all, docComment{field.Doc, field.Names[0].Name})
+		}
+		return true
+	})
+	return slices.DeleteFunc(all, func(c docComment) bool { return c.text == nil })
 }
 
 // specNames are the names that a part of a declaration declares, and its own doc comment.

@@ -1,13 +1,14 @@
 // Command prose reads what people read: comments in Go and the documents in Markdown. Without flags
 // it prints each line of prose that is wider than 100 columns, each line of code that is wider than
-// 120, each doc comment that does not begin with the
-// name that it stands on, each doc comment that begins with another name of its package, each trace
-// of a mechanical rename, each avoided word in a document, and each sentence of a document with
-// more than 25 words. testdata/exceptions.txt lists how many of these each file still has; a test
-// fails when a file has more. With -lower the list is shortened to what is there. With -w wide
-// comments and paragraphs are wrapped, and long pages get a table of contents. With -code
-// wide lines of code are divided. With -messages the
-// list of what the command line can print is written.
+// 120, each doc comment that does not begin with the name that it stands on, each doc comment that
+// begins with another name of its package, each trace of a mechanical rename, each sentence of a
+// doc comment that begins with a pronoun in the place of a noun ("Who waits continues."), each
+// avoided word in a document, and each sentence of a document with more than 25 words.
+// testdata/exceptions.txt lists how many of the others each file still has; a test fails when a
+// file has more. Names, renames and pronouns have no exceptions. With -lower the list is shortened
+// to what is there. With -w wide comments and paragraphs are wrapped, and long pages get a table of
+// contents. With -code wide lines of code are divided. With -messages the list of what the command
+// line can print is written.
 //
 // It decides nothing else about code. A line of code with a text of more than 60 characters may be
 // as wide as it must be.

@@ -110,8 +110,8 @@ func literal(e ast.Expr) (string, bool) {
 }
 
 // unread stands before a message in the list until a person has read it in its place in the source:
-// does it say what happened, where, and what to do, in plain English? Whoever has read it removes
-// the mark.
+// does it say what happened, where, and what to do, in plain English? The reader then removes the
+// mark.
 const unread = "? "
 
 // messagePage is the list of messages of files, by file, each in one line. A message that the old

@@ -137,7 +137,7 @@ func paragraphs(lines []string) (all []paragraph) {
 	return all
 }
 
-// goesOn reports whether a line belongs to the paragraph before it. What is indented belongs to an
+// goesOn reports whether a line belongs to the paragraph before it. An indented line belongs to an
 // item.
 func goesOn(l string, inItem bool) bool {
 	if strings.TrimSpace(l) == "" || item.MatchString(l) || fence.MatchString(l) {
@@ -247,7 +247,7 @@ func moveAbove(lines []string, at, column int, replaced map[int][]string) {
 	replaced[at] = append(fill(indent+"// ", indent+"// ", strings.TrimPrefix(comment, "//")), code)
 }
 
-// wrapComment wraps the paragraphs of a comment that stands on lines of its own. What is indented,
+// wrapComment wraps the paragraphs of a comment that stands on lines of its own. An indented line,
 // a list, a heading or a directive stays.
 func wrapComment(lines []string, begin, end int, replaced map[int][]string) {
 	for i := begin; i < end; {

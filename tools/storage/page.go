@@ -74,8 +74,8 @@ const (
 	end   = "<!-- end -->\n"
 )
 
-// table is what stands between begin and end. What is not kept here, of a program or a column,
-// stays as the earlier page has it.
+// table is what stands between begin and end. Programs and columns without kept results stay as
+// they are on the earlier page.
 func table(rows []row, earlier harness.Page) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }

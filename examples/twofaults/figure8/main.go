@@ -182,8 +182,7 @@ func (s *server) lead() {
 	s.replicate()
 }
 
-// write is what a client asks for. What a leader has of its own term already it does not
-// append again.
+// write is what a client asks for. A leader does not append an entry of its own term again.
 func (s *server) write(value string) {
 	if !s.leads {
 		return

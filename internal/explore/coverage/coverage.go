@@ -144,9 +144,9 @@ func (t *Totals) enterLocal(h hash.Hash) bool {
 	return true
 }
 
-// Report enters that what led to a local state, which is given by its name (NameOf), is
-// being reported, and returns whether it is the first time. Who reports holds the lock of
-// the report, with which this is saved (Log.Account).
+// Report enters that what led to a local state, which is given by its name (NameOf), is being
+// reported, and returns whether it is the first time. The caller holds the lock of the report, with
+// which this is saved (Log.Account).
 func (t *Totals) Report(state hash.Hash) bool { return t.reported.Add(state) }
 
 // Reported returns whether it was reported.

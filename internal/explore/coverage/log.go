@@ -21,7 +21,7 @@ import (
 // moment can go on counting where it was. Each hash is written once: a search that
 // sees nothing new writes next to nothing, however much it has seen.
 //
-// What is written is a head with the key, and blocks:
+// The file is a head with the key, and blocks:
 //
 //	kind     1 byte: the index of a set in Totals.sets, or record
 //	length   4 bytes, little endian
@@ -161,11 +161,10 @@ type Account struct {
 	reported []hash.Hash
 }
 
-// Account begins a record. Whoever keeps an account of paths, of which there are so
-// many in it, and of what was reported (Totals.Report) takes this together with it,
-// under the lock that guards it. Paths that have ended and are not in it do not count:
-// a search that goes on from there takes them again, or others. Write must follow,
-// before the next Account.
+// Account begins a record. A caller keeps an account of so many paths, and of reports
+// (Totals.Report). It takes this together with its account, under the lock that guards it. Paths
+// that have ended and are not in it do not count: a search that goes on from there takes them
+// again, or others. Write must follow, before the next Account.
 func (l *Log) Account(paths int) *Account {
 	a := &Account{Record: l.record + 1, now: l.totals.Now(0, memo.Counts{})}
 	a.now.Paths = paths
@@ -182,9 +181,8 @@ func (l *Log) Account(paths int) *Account {
 	return a
 }
 
-// Write writes all that was seen and is not written yet, and the record. What was
-// seen on the paths of the account is in it, and maybe more. Nobody who adds to the
-// Totals waits for w meanwhile.
+// Write writes all that was seen and is not written yet, and the record. It has all that was seen
+// on the paths of the account, and maybe more. Nobody who adds to the Totals waits for w meanwhile.
 func (l *Log) Write(w io.Writer, a *Account) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	if !l.begun {

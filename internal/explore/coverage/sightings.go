@@ -11,7 +11,7 @@ import (
 )
 
 // Sightings are what a search has seen, as a value: Totals of another search of the same system can
-// take them, in any order and more than once. What a hash stands for depends on the key of a Log.
+// take them, in any order and more than once. The meaning of a hash depends on the key of a Log.
 type Sightings struct {
 	States   Hashes `json:"states,omitempty"`
 	Traces   Hashes `json:"traces,omitempty"`

@@ -8,11 +8,10 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// checkpoints are those that an executor keeps, within their bounds. What goes
-// first is the least useful one. The use of a checkpoint is the number of inputs
-// that would have to be replayed, were it not there, from the nearest one kept
-// above it; and because what was not used for long will likely not be used again,
-// it is counted from where the least use stood when the checkpoint was last used
+// checkpoints are those that an executor keeps, within their bounds. The least useful one goes
+// first. The use of a checkpoint is the number of inputs that would have to be replayed, were it
+// not there, from the nearest one kept above it; and because what was not used for long will likely
+// not be used again, it is counted from where the least use stood when the checkpoint was last used
 // (Cao and Irani's GreedyDual).
 //
 // The use grows when the checkpoint is used and when one above it goes. So the heap

@@ -343,8 +343,8 @@ func settled(in world.Input, out *ariadne.Output) world.Input {
 	return in
 }
 
-// apply gives an input to an instance. What it learns of files is noted before anything that
-// rests on it is.
+// apply gives an input to an instance. It notes facts about files before anything that rests on
+// them.
 func (x *Executor) apply(m Freezable, in world.Input) (ariadne.Output, error) {
 	out, err := m.Apply(in.Input())
 	if err == nil && len(out.Files) > 0 {

@@ -40,7 +40,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Local is a local state of a node. What each step looks at comes first.
+// Local is a local state of a node. Fields that each step reads come first.
 type Local struct {
 	world.Named
 
@@ -77,7 +77,7 @@ type row struct {
 	t   *Transition
 }
 
-// Transition is one value of the function. What each step looks at comes first.
+// Transition is one value of the function. Fields that each step reads come first.
 type Transition struct {
 	From, To *Local
 	// Judged: who judges steps one by one has found nothing wrong with this one.
@@ -302,7 +302,7 @@ func (m *Memo) meet(l *Local) *Local {
 }
 
 // ErrElsewhere is the error of a transition in which a node has not come to the places of its
-// variation. Who follows what happened in another state must expect it; elsewhere it is a
+// variation. A caller that follows another state's places must expect it. Elsewhere it is a
 // contradiction.
 var ErrElsewhere = errors.New("it did not come to the places of its variation")
 

@@ -9,7 +9,7 @@ import (
 )
 
 // Pool makes transitions for several workers, each of which has an executor of its
-// own. What is remembered they have in common, and a transition that several of them
+// own. They share the remembered transitions, and a transition that several of them
 // want at the same time is executed once.
 //
 // A worker executes what is missing itself, on the thread of its executor. To ask
@@ -118,7 +118,7 @@ func (w *Worker) execute(l *Local, in world.Input) (*Transition, error) {
 	return r.result, r.err
 }
 
-// Close ends the worker's executor. What was counted stays.
+// Close ends the worker's executor. Its counts stay.
 func (w *Worker) Close() error {
 	err := w.executor.Close()
 	w.remembered.Share()

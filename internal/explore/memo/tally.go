@@ -19,7 +19,7 @@ func (t *Tally) Count() {
 	}
 }
 
-// Share tells others of all that was counted. Who counts calls it when he ends.
+// Share makes all counts visible to others. A counting goroutine calls it at its end.
 func (t *Tally) Share() { t.shared.Store(t.n) }
 
 // Read is what others are told of.

@@ -13,16 +13,15 @@ import (
 )
 
 // Loose follows the choices of a trace as long as they exist, and compares nothing: for
-// programs or a spec that have changed since. It is an explorer of one path that needs to
-// be told each step (Watch).
+// programs or a spec that have changed since. It explores one path, and must see each step (Watch).
 //
 // Of what is possible it takes the action that comes first in the rest of the trace. A step is
-// varied as the trace says, as far as the node comes to the same places. What the trace does not
-// have happens when it is due. A timer passes a message only when the trace has that message late
-// too, or sends it and never delivers it. As long as all happens at the trace's times it is enough
-// that the trace sends the message in the same step, and delivers it later. Where nothing but
-// faults is left to happen, the execution goes on as long as the trace has one that is possible. A
-// system that has not changed thus goes exactly as the trace says.
+// varied as the trace says, as far as the node comes to the same places. Other events happen when
+// they are due. A timer passes a message only when the trace has that message late too, or sends it
+// and never delivers it. As long as all happens at the trace's times it is enough that the trace
+// sends the message in the same step, and delivers it later. Where nothing but faults is left to
+// happen, the execution goes on as long as the trace has one that is possible. A system that has
+// not changed thus goes exactly as the trace says.
 //
 // Connections are matched by their names while nothing new was seen, and then by their
 // order: the second one that a node opens to the same port is the same as in the trace.
@@ -114,7 +113,8 @@ func NewLoose(y *world.System, t *trace.Trace) *Loose {
 	return l
 }
 
-// before reports whether e is due before f. What a timer has held back arrives when that has fired.
+// before reports whether e is due before f. A message that a timer has held back arrives when the
+// timer has fired.
 func (e *wanted) before(f *wanted) bool {
 	a, b := e.action, f.action
 	if e.step.At == f.step.At && ofMessage(a) && !ofMessage(b) && overtakes(b) {
@@ -271,8 +271,8 @@ func (l *Loose) held(a ariadne.Action) bool {
 	return false
 }
 
-// pending reports whether a, of a message, stands in flight at this place of the trace too. What
-// the network sends itself does as long as all has happened as in the trace.
+// pending reports whether a, of a message, stands in flight at this place of the trace too.
+// Messages that the network itself sends do as long as all has happened as in the trace.
 func (l *Loose) pending(a ariadne.Action) bool {
 	return l.sent[a] || a.Flow.Proto == ariadne.Expiry && !l.astray
 }

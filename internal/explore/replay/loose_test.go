@@ -153,8 +153,8 @@ func TestEditedFollowsTheWhole(t *testing.T) {
 }
 
 // TestWithoutDeviationsIsNatural: a trace that has delivered all that was sent is, without its
-// deviations, the natural schedule. What follows from a message that was late comes when it is due
-// then, and not where the trace has it.
+// deviations, the natural schedule. Events that follow from a late message come when they are due,
+// and not where the trace has them.
 func TestWithoutDeviationsIsNatural(t *testing.T) {
 	programs := func() []worldtest.Program {
 		return []worldtest.Program{worldtest.Pong{}, &worldtest.Ping{Peer: 0, Count: 4},

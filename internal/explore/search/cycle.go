@@ -15,7 +15,7 @@ type Cycle struct {
 	Times int          // in a row
 }
 
-// What Cycle looks at, in steps, and what it takes for a cycle.
+// The steps that Cycle reads, and its bounds for a cycle.
 const (
 	cycleSteps = 2000
 	leastTimes = 4

@@ -115,8 +115,7 @@ type Coverage struct {
 	Assertions property.Assertions
 	// Faults are by kind.
 	Faults [world.MaxKinds]Faults
-	// Strikes are how often faults were taken, by kind, node and phase. Who reads them may take
-	// them out.
+	// Strikes are how often faults were taken, by kind, node and phase. A reader may take them out.
 	Strikes map[Strike]int
 	// Open are the nodes that faults of a kind could hit.
 	Open [world.MaxKinds]NodeSet
@@ -452,10 +451,10 @@ func (x *Exploration) isCutOff(p *space.Path) bool {
 	return late && !y.ClientsDone(&f.State.State) && !y.HasOnlyHousekeeping(&f.State.State) && !y.IsIdle(&f.State.State)
 }
 
-// enterFresh enters the state at the end of the path. It is known when it was entered
-// before, or one of its class. What is known is not entered into further classes: who
-// enters a class first goes on from there, and all others may rely on that. On the approach
-// only the natural step is taken, so there a state stands for its history alone.
+// enterFresh enters the state at the end of the path. It is known when it was entered before, or
+// one of its class. A known state is not entered into further classes: the first path that enters a
+// class goes on from there, and all others may rely on that. On the approach only the natural step
+// is taken, so there a state stands for its history alone.
 func (x *Exploration) enterFresh(p *space.Path) bool {
 	f := p.Last()
 	if x.Seen.KeepsNothing() && len(x.Classes) == 0 {

@@ -20,7 +20,7 @@ import (
 // themselves. One that is not live after so many steps is suspected to be in dead states, and
 // FindCritical looks for the step that led there.
 //
-// What it finds from a state is a function of that state and of the seed.
+// Its result for a state is a function of that state and of the seed.
 type Liveness struct {
 	X       *Exploration // which judges and counts the steps; its nodes do not live
 	Seed    uint64
@@ -295,8 +295,8 @@ type Looked struct {
 	Quiet bool // nothing could happen in it
 }
 
-// TakeWalk takes a walk from the state after the first n steps of a path. What is stuck is good
-// until the next call.
+// TakeWalk takes a walk from the state after the first n steps of a path. The result's Stuck is
+// valid until the next call.
 func (l *Liveness) TakeWalk(p *space.Path, n int) (r Looked, err error) {
 	if err := l.forkWithoutBudgets(l.path, p, n); err != nil {
 		return r, err
@@ -425,8 +425,8 @@ func (l *Liveness) WaitsFrom(p *space.Path) (all []int) {
 // IsTimed reports whether time bounds a goal.
 func (l *Liveness) IsTimed(goal int) bool { return l.timedGoals()&(1<<goal) != 0 }
 
-// Trail follows one goal along all of an execution. What it tells of a stuck one is a function of
-// the execution, so that a replay comes to the same.
+// Trail follows one goal along all of an execution. Its result for a stuck goal is a function of
+// the execution, so a replay has the same.
 type Trail struct {
 	Goal int
 
@@ -589,7 +589,7 @@ func (l *Liveness) Calibrate(b space.Bounds) (steps []int, err error) {
 	return steps, nil
 }
 
-// What Calibrate does, in steps and walks.
+// The effort of Calibrate, in steps and walks.
 const (
 	firstBound  = 2000
 	leastBound  = 300

@@ -198,7 +198,7 @@ func (f *flood) Fire(c *worldtest.Ctx) {
 }
 
 // TestWhatHasNotArrivedIsBounded: a node whose messages on their way take more than they may is cut
-// off. What has arrived does not count.
+// off. Messages that have arrived do not count.
 func TestWhatHasNotArrivedIsBounded(t *testing.T) {
 	for _, c := range []struct {
 		latency time.Duration

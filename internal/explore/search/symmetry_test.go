@@ -21,7 +21,7 @@ import (
 )
 
 // kin is a node of a group in which all do the same, but for who they are, and the
-// server beside them, which is node 0. What it does depends on its history without
+// server beside them, which is node 0. Its steps depend on its history without
 // the names in it; each message holds all of the sender's history, with the names.
 type kin struct {
 	nodes   int

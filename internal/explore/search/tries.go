@@ -7,9 +7,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 )
 
-// tries are walks from states of a path that several may take at once (Liveness.Share). What comes
-// of them is what would have come of one after the other, up to the first live one; those behind it
-// that others have begun are given up, and do not count.
+// tries are walks from states of a path that several may take at once (Liveness.Share). The result
+// is that of one walk after the other, up to the first live one. Walks behind it that others have
+// begun are given up, and do not count.
 type tries struct {
 	of   *Liveness
 	on   *space.Path // it stays as it is

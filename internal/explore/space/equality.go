@@ -12,11 +12,10 @@ import (
 //
 // The zero value is equality by history.
 type Equality struct {
-	// Exposed: states are the same in which the nodes show the same (Space.Shows), and the
-	// messages in flight, what is due before what, and the budgets are the same
-	// (world.System.Content). What else is in a node is not looked at: who searches does not
-	// go on from a state that shows the same as one that is known, and may miss what
-	// comes of the difference.
+	// Exposed: states are the same in which the nodes show the same (Space.Shows), and the messages
+	// in flight, what is due before what, and the budgets are the same (world.System.Content).
+	// Other state of a node is not compared. So a search does not continue from a state that shows
+	// the same as a known one, and may miss what follows from the difference.
 	Exposed bool
 	// Times: and it is due after the same times. The smallest difference tells states apart
 	// then, also that one reply was made some system calls later than another.

@@ -44,8 +44,8 @@ type Frame struct {
 	// Enabled are the events among which there is a choice: those that the bounds leave. The first
 	// Plain of them are undisturbed, in order of time. Faults that have no time of their own
 	// follow, and with Space.Unfold variations of these events. So far Enabled is a function of the
-	// state: the first Open. What an event can be varied to is known when it was executed, and is
-	// appended when somebody asks for it (Path.StepVariations, Path.AddVariations).
+	// state: the first Open. The variations of an event are known when it was executed, and are
+	// appended when a caller asks for them (Path.StepVariations, Path.AddVariations).
 	Enabled []world.Event
 	Plain   int
 	Initial int
@@ -67,7 +67,7 @@ type Frame struct {
 	Seen, Again bool
 	// By is the transition that led here; nil in the first frame.
 	By *memo.Transition
-	// What is observed.
+	// Observations of the steps so far.
 	exposed
 	told
 	shown
@@ -87,8 +87,8 @@ type Frame struct {
 // growth says that event i of Enabled can be varied to those from one on to before another.
 type growth struct{ i, from, to int }
 
-// Deviates reports whether event i of Enabled is not the natural one. What a program is told
-// when it asks is no matter.
+// Deviates reports whether event i of Enabled is not the natural one. Answers to questions of
+// programs do not count.
 func (f *Frame) Deviates(i int) bool { return f.IsLate(i) || f.Enabled[i].Disturbed() }
 
 // UntimedFaults are the places in Enabled of the faults that have no time of their own: from the
@@ -108,8 +108,7 @@ func (f *Frame) IsLate(i int) bool {
 // Bounds keep a search small. The zero value bounds nothing.
 type Bounds struct {
 	// From, when not nil, is asked of each step of the natural schedule: the path
-	// begins behind the first one of which it is true. What the other bounds count
-	// begins there.
+	// begins behind the first one of which it is true. The other bounds count from there on.
 	From func(ariadne.Step) bool
 	// FromLive: it begins in a steady state, behind the first step of the natural schedule after
 	// which nothing is waited for that must happen (property.Goal), when all of it has been waited
@@ -437,8 +436,8 @@ func (p *Path) boundsAllowCosts(f *Frame, e *world.Event) bool {
 }
 
 // AppendVaried appends to the last frame's Enabled its event i with a variation, and returns its
-// place there; not ok: the budgets do not allow it. It is for who knows that the node will
-// come to the places.
+// place there; not ok: the budgets do not allow it. The caller must know that the node will come to
+// the places.
 func (p *Path) AppendVaried(i int, v ariadne.Variation) (event int, ok bool) {
 	f := p.Last()
 	e, err := f.Enabled[i].VariedAs(v)
@@ -451,7 +450,7 @@ func (p *Path) AppendVaried(i int, v ariadne.Variation) (event int, ok bool) {
 
 // AppendDrawn appends likewise event i varied where counts of alternatives come to their ends, and
 // by what costs nothing at random (world.System.Drawn), which will turn out when the node has come
-// there. It is for nodes that live.
+// there. It works with living nodes only.
 func (p *Path) AppendDrawn(i int, after []world.Countdown, seed uint64) (event int) {
 	f := p.Last()
 	f.Enabled = append(f.Enabled, p.space.System.Drawn(&f.State.State, f.Enabled[i], after, seed))

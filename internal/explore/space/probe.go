@@ -25,8 +25,8 @@ const (
 	// turnMargin is how long before the node's own next timer it is tried at last: a timer that is
 	// near changes what a node does, too.
 	turnMargin = ariadne.Time(2 * time.Millisecond)
-	// maxTries and maxTurns bound what one message costs. What is silent is looked for once in a
-	// while, and takes two steps each time.
+	// maxTries and maxTurns bound what one message costs. Silent differences are looked for once in
+	// a while, with two steps each time.
 	maxTries       = 40
 	maxSilentTries = 100
 	maxTurns       = 4

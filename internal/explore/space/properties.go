@@ -10,9 +10,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
-// Properties are what must hold in global states. What they say is a function of the snapshot
-// alone, so whoever searches judges each snapshot once, and orders of events matter to them where
-// both change what is read.
+// Properties are what must hold in global states. Their verdict is a function of the snapshot
+// alone, so a search judges each snapshot once. The order of two events matters to them if both
+// change values that they read.
 type Properties interface {
 	// Find is what is read of a step. It has begun with a message, or in is nil.
 	Find(id ariadne.NodeID, in *ariadne.Message, out *ariadne.Output) expose.Found

@@ -106,7 +106,7 @@ func keyOf(s *State, e *world.Event) hash.Hash {
 }
 
 // kindOf is which kind of message a delivery is of: those to a node that read the same, with
-// numbers left out. What is no text reads like others of about its length.
+// numbers left out. Binary data reads like others of about its length.
 func kindOf(e *world.Event) hash.Hash {
 	data := e.Packet.Data[:min(len(e.Packet.Data), kindBytes)]
 	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))),

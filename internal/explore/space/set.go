@@ -218,9 +218,9 @@ const newAtOnce = 4096
 // while f runs. Calls may not overlap. After an error of f's, which ends it, nothing is
 // certain about what was told.
 //
-// The hashes come from all over the table. Who enters them into another set in the
-// order of their slots fills that from one end, and looks through all of what is there
-// for each.
+// The hashes come from all over the table. A caller that enters them into another set in the order
+// of their slots fills that set from one end. It then looks through all entries there for each
+// hash.
 func (s *Set) TakeNew(f func([]hash.Hash) error) error {
 	all := make([]hash.Hash, 0, newAtOnce)
 	tell := func() error {

@@ -165,9 +165,9 @@ func (p *Space) transitionWithoutInput(s *State, e *world.Event, in world.Input)
 
 // Variations appends to events those that event e of s can be varied to within the budgets, by what
 // costs something, in the order of their places; of each those first that it can be varied to
-// further. What e itself does is executed if it is not known yet, and with it what may be varied
-// further: so which variations there are does not depend on what was explored before. Where nodes
-// live nobody can know them.
+// further. If the result of e is not known yet, e is executed, and so are its variations that may
+// be varied further. So the variations do not depend on earlier exploration. Where nodes live
+// nobody can know them.
 func (p *Space) Variations(s *State, e *world.Event, events []world.Event) ([]world.Event, error) {
 	if p.Restart != nil || !s.Varies() || world.KindOf(e.Kind).World {
 		return events, nil

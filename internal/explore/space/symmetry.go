@@ -14,7 +14,7 @@ import (
 // to symmetry when one is the other with nodes exchanged.
 //
 // A state's contents cannot be renamed: messages and local states have the nodes'
-// names baked in. What can be is where things come from. Each step of a path is
+// names baked in. But the origins of steps can be renamed. Each step of a path is
 // determined by its node, by the node's step before, and by what it was given: a
 // delivery by the step that sent the message, by the message's place among what that
 // step sent there, and by the timer that held it up, if any; a fault by which one it is

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Version is that of the encodings of a Work and a Result. What has another one is refused.
+// Version is that of the encodings of a Work and a Result. Other versions are refused.
 const Version = 1
 
 // An encoding is one line that says what it is and its version, and JSON behind it. Each value has

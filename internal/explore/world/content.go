@@ -11,11 +11,10 @@ import (
 // led to it: two histories that have come to the same content have the same one. locals
 // stand for the nodes' local states, however those are told apart.
 //
-// What is due before what counts; and with times, how much time lies between, from the
-// earliest at which anything is due. Of a clock it counts only how far it is past that: one
-// that is behind gets there before anything else happens to its node. Messages of
-// a flow are told apart by their order, not by their numbers, which grow for ever, nor by
-// when they were sent.
+// The order in which things are due counts. With times, the times between them count, too, from the
+// earliest on. Of a clock it counts only how far it is past that: one that is behind gets there
+// before anything else happens to its node. Messages of a flow are told apart by their order, not
+// by their numbers, which grow for ever, nor by when they were sent.
 //
 // Not in it: how late it is, and after how many steps.
 func (y *System) Content(s *State, locals []hash.Hash, times bool) hash.Hash {

@@ -9,7 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
-// TestSeveralPartitions: each ends on its own. What is under way waits until nothing blocks it,
+// TestSeveralPartitions: each ends on its own. Data under way waits until nothing blocks it,
 // ends hear nothing until both directions are open, and count from when the first partition has
 // kept them apart that still stands.
 func TestSeveralPartitions(t *testing.T) {

@@ -28,7 +28,7 @@ func (s *State) Trace() hash.Hash {
 
 // Packet is a message with what hashes and comparisons need of it.
 type Packet struct {
-	// What each step looks at comes first.
+	// Fields that each step reads come first.
 	content hash.Hash // of all of it
 	flow    uint64    // of Flow
 	size    int64     // about how many bytes it takes while it is on its way
@@ -72,9 +72,9 @@ func (in Input) Key() hash.Hash {
 	return in.Varied.Onto(key)
 }
 
-// Onto adds to a hash all by which an input is given otherwise: variation, fault and draw. What is
-// to tell two events of a kind apart goes in here, for those who remember inputs as for classes of
-// states.
+// Onto adds to a hash all by which an input is given otherwise: variation, fault and draw.
+// Everything that distinguishes two events of a kind goes in here, for remembered inputs and for
+// classes of states.
 func (v *Varied) Onto(key hash.Hash) hash.Hash {
 	if v == nil {
 		return key

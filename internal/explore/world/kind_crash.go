@@ -17,12 +17,12 @@ const (
 )
 
 // A node may go down at any time, between two of its steps, and within one at its visible
-// operations. It comes back after a time that there is a choice of. What it leaves to others,
-// the node itself says: its kernel closes connections, or nobody does.
+// operations. It comes back after a time that there is a choice of. The node itself says what it
+// leaves to others: its kernel closes connections, or nobody does.
 //
 // A pause is one step of the node, with its clock at the end of the pause and all timers expired
-// that were due meanwhile. What arrives before that, the node gets afterwards, by its clock, in
-// the order in which it arrives: nobody can tell that from its having waited.
+// that were due meanwhile. The node gets messages that arrive before that afterwards, by its clock,
+// in their order: nobody can distinguish that from a wait.
 func init() {
 	register(Crash, outageKind(Crash, ariadne.Crashed, "a node whose programs are killed", "Crashes: nodes all of whose programs are killed, and run again later", "a crash"))
 	register(Pause, outageKind(Pause, ariadne.Paused, "a node that is paused", "Pauses: nodes of which nothing runs for some time, while their clocks go on", "a pause"))

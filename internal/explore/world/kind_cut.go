@@ -129,7 +129,7 @@ func (s *State) removeStanding(all []Standing, i int) []Standing {
 const network = ariadne.NodeID(0)
 
 // The network may be parted at any time, and in several ways at the same time, each of which ends
-// after a time. What is under way on a connection waits meanwhile, as if it were sent again and
+// after a time. Data under way on a connection waits meanwhile, as if it were sent again and
 // again, or until its sender gives up (kind_expire.go); datagrams and what opens connections are
 // lost.
 func init() {

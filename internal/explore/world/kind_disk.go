@@ -6,7 +6,7 @@ import "github.com/ariadne-mc/ariadne"
 const Disk ariadne.ActionKind = 23
 
 // Of what a machine that loses power has not synced, any part that its persistence model allows may
-// be left. Which of these images is, is no further fault: the loss has been paid for. All of them
+// be left. The choice of the image is no further fault: the loss has been paid for. All of them
 // are tried wherever there is a loss; the first, in which nothing unsynced is left, is as natural
 // as the others.
 func init() {

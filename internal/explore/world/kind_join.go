@@ -12,10 +12,10 @@ import (
 // Join is the number of its kind.
 const Join ariadne.ActionKind = 29
 
-// What was sent on a connection in several steps may arrive together, as when the receiver is only
-// run when all of it is there: one read sees it, or all of it and the end of the connection. It is
-// given in one piece when the last of it arrives, or later. Only what could arrive one after the
-// other does.
+// Data that was sent on a connection in several steps may arrive together, as when the receiver is
+// only run when all of it is there: one read sees it, or all of it and the end of the connection.
+// It is given in one piece when the last of it arrives, or later. Only what could arrive one after
+// the other does.
 func init() {
 	k := messageFaultKind(Join, Kind{
 		Name: "join", Doc: "the arrival of what was sent on a connection in several steps, together", Fault: "Times at which what was sent on a TCP connection in several steps arrives together", Once: "joined messages",

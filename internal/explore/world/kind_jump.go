@@ -12,7 +12,7 @@ const Jump ariadne.ActionKind = 20
 
 // A node's real-time clock may be set at any time, between two of its steps and within one, as by a
 // daemon or an administrator. Its other clocks go on, so nobody else can tell, and what was to take
-// a time takes it. What waits for a time of that clock is due at once, or later than it was.
+// a time takes it. A wait for a time of that clock is due at once, or later than it was.
 func init() {
 	register(Jump, nodeFaultKind(Jump, "by", Kind{
 		Name: ariadne.Jumped, Doc: "a real-time clock that is set",

@@ -12,7 +12,7 @@ const Kill ariadne.ActionKind = 21
 
 // One process of a node may be killed at any time, between two of its steps and within one. The
 // node goes on: its kernel closes what only that process had open, and others of its processes
-// find it dead. Which there are the node says (ariadne.Output.Processes).
+// find it dead. The node says which there are (ariadne.Output.Processes).
 func init() {
 	k := nodeFaultKind(Kill, "",
 		Kind{Name: ariadne.Killed, Doc: "a process that is killed", Fault: "Processes that are killed alone",

@@ -17,8 +17,8 @@ const maxLate = time.Minute
 // A part of the network may be slow for a time: what is under way there and what is sent until that
 // is over arrives so much later.
 //
-// What carries nothing is as fast as ever, as where it goes first: acknowledgements and
-// answers to probes. So keep-alive finds no silence.
+// Segments without data (acknowledgements and answers to probes) are as fast as ever, as where they
+// go first. So keep-alive finds no silence.
 func init() {
 	register(Slow, slowKind(Slow, Kind{
 		Name: "slow", Doc: "a part of the network that becomes slow",

@@ -11,10 +11,10 @@ import (
 // Split is the number of its kind.
 const Split ariadne.ActionKind = 28
 
-// What was sent on a connection may arrive in pieces, since TCP knows no messages. This event gives
-// its node the first bytes and leaves the others in flight, as what they were: they arrive later,
-// or in pieces themselves. What comes with them last, such as the end of the connection, stays with
-// the others.
+// Data on a connection may arrive in pieces, since TCP knows no messages. This event gives its node
+// the first bytes and leaves the others in flight, as what they were: they arrive later, or in
+// pieces themselves. The rest of the segment, such as the end of the connection, stays with the
+// others.
 func init() {
 	k := messageFaultKind(Split, Kind{
 		Name: "split", Doc: "the arrival of the first bytes of what was sent on a connection", Fault: "Times at which what was sent on a TCP connection arrives in two pieces", Once: "a split message",

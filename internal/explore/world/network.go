@@ -13,7 +13,7 @@ import (
 type Network struct {
 	// Groups are the groups of nodes each of which it lies between and all others, by default.
 	Groups func(nodes []ariadne.NodeID) [][]ariadne.NodeID
-	// What the fields of a spec are for.
+	// Explanations of the fields of a spec.
 	DocGroups, DocLinks, DocFor, DocOneWay, DocClients string
 	// Nowhere is why it cannot happen where it lies between no two nodes.
 	Nowhere string

@@ -14,12 +14,12 @@ type NodeFaults struct {
 }
 
 // OnNodes is what there is to say of a kind of fault that hits nodes, as one of several. A spec
-// says whom it hits and which of them it may be. What they are by default, and what the fields
-// are for, is here.
+// says whom it hits and which of them it may be. It has their defaults, and explanations of the
+// fields.
 type OnNodes struct {
 	Default []ariadne.NodeFault
 	DocBy   string // what the field of a spec is for that lists them
-	// Parse reads one of them. What it complains of is a whole clause.
+	// Parse reads one of them. An error is a whole clause.
 	Parse func(text string) (ariadne.NodeFault, error)
 	// DocWithin is before what it happens within a step, if it may (Kind.Within).
 	DocWithin string

@@ -111,8 +111,8 @@ type State struct {
 	sum hash.Hash
 }
 
-// NodeState is what the world knows of one node. What does not follow from the node's history or
-// local state is in Due.HashNode too.
+// NodeState is what the world knows of one node. Fields that do not follow from the node's history
+// or local state are in Due.HashNode, too.
 type NodeState struct {
 	Started bool         // the machine runs
 	Down    ariadne.Down // what a fault has done to it since its commands were run last
@@ -214,8 +214,8 @@ func InputOf(given *ariadne.Input) Input {
 	return in
 }
 
-// Action is what happens to a node with the input. Which kind of event gave it, if several do,
-// the input does not say: a message that arrives once more is delivered.
+// Action is what happens to a node with the input. The input does not say which kind of event gave
+// it: a message that arrives once more is delivered.
 func (in Input) Action(id ariadne.NodeID) ariadne.Action {
 	a := ariadne.Action{Node: id, Vary: in.Varied.Variation()}
 	switch in.Kind {

@@ -28,9 +28,9 @@ type Varied struct {
 	partition *Partition
 	late      time.Duration // than the message's time
 
-	// What follows is of fault and vary, so that their texts are read once: what takes the node
-	// down, between two steps or within one; the last choice of vary, or fault, if it takes the
-	// node down; the hash of fault.
+	// The next fields come from fault and vary, so that their texts are read once: what takes the
+	// node down, between two steps or within one; the last choice of vary, or fault, if it takes
+	// the node down; the hash of fault.
 	falls, last ariadne.Outage
 	key         hash.Hash
 }
@@ -88,7 +88,7 @@ func (v *Varied) Draw() *ariadne.Draw {
 	return v.draw
 }
 
-// What tells events of a kind at a node apart, or is "".
+// What distinguishes events of a kind at a node, or is "".
 func (v *Varied) What() string {
 	if v == nil {
 		return ""
@@ -171,8 +171,8 @@ type Countdown struct {
 }
 
 // Drawn is the event, to be varied by whatever s has a budget for where the counts of alternatives
-// in after, in order of kinds, come to their ends (ariadne.Draw). What costs nothing is drawn
-// wherever it occurs, by random numbers from seed.
+// in after, in order of kinds, come to their ends (ariadne.Draw). Choices that cost nothing are
+// drawn wherever they occur, by random numbers from seed.
 func (y *System) Drawn(s *State, e Event, after []Countdown, seed uint64) Event {
 	if kinds[e.Kind].World {
 		return e

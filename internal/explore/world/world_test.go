@@ -176,8 +176,8 @@ func TestDelays(t *testing.T) {
 	})
 }
 
-// TestMaxDelay: a message is late by no more than the bound, whoever's timers overtake it. What
-// stands behind it is less late.
+// TestMaxDelay: a message is late by no more than the bound, whoever's timers overtake it. Messages
+// behind it are less late.
 func TestMaxDelay(t *testing.T) {
 	start := func(most time.Duration) *worldtest.World {
 		w := worldtest.Of(world.Rules{Latency: 5 * time.Millisecond, Delays: 2, MaxDelay: most}, scripts(

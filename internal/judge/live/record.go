@@ -51,7 +51,7 @@ type Record struct {
 	Kind    Kind
 	Channel // of Show
 	// The event of the record happened not before After and not after At, both by the agent's
-	// clock. What happened up to the At of a Beat is in records before that.
+	// clock. All events up to the At of a Beat are in records before it.
 	After, At ariadne.Time
 	Changes   []expose.Change // with Show
 	// with Show, the line or call that showed it; with Lost, what is missing

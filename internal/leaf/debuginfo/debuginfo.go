@@ -502,8 +502,8 @@ func (p *program) begin(u *unit, s *Site, code [2]uint64) (uint64, error) {
 }
 
 // stored reports whether a function stores a parameter before it is where an expression says: in
-// the function's frame. What stays in a register, or was given on the stack, behind the frame's
-// address, is there from the beginning on. base is the function's, an expression as well.
+// the function's frame. A value that stays in a register, or was given on the stack behind the
+// frame's address, is there from the beginning on. base is the function's, an expression as well.
 func stored(expr, base []byte) bool {
 	if len(expr) == 0 || op.Opcode(expr[0]) >= op.DW_OP_reg0 && op.Opcode(expr[0]) <= op.DW_OP_reg31 {
 		return false

@@ -11,7 +11,7 @@ type Image struct {
 	// Names are those that stand for something else than now, in order.
 	Names []Name
 	// Files are the inodes that have a name in the image and are other than now, in order of their
-	// numbers. What has lost its last name is now what those make of it who have it open.
+	// numbers. A file without a name has the content that programs give it that have it open.
 	Files []File
 }
 

@@ -8,8 +8,7 @@ import (
 	"slices"
 )
 
-// Read is what a file holds. What is as in an earlier content is shared with it; nil: there is
-// none.
+// Read reads the content of a file. It shares pages with an earlier content, old, which may be nil.
 func Read(f *os.File, old *Content) (*Content, error) {
 	if old == nil {
 		old = &Content{}

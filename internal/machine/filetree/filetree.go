@@ -179,8 +179,8 @@ func (t *Tree) Capture(changed map[uint64]bool) (s *State, fresh []uint64, err e
 	return s, fresh, nil
 }
 
-// namesStay reports whether all names mean what they meant. What makes or takes a
-// name changes a directory, and what was made is not known.
+// namesStay reports whether all names mean what they meant. A call that makes or takes a name
+// changes a directory, and the new file is not known.
 func (t *Tree) namesStay(changed map[uint64]bool) bool {
 	if changed == nil {
 		return false
@@ -328,9 +328,9 @@ func (t *Tree) hidden(ino uint64) string {
 	return path.Join(t.store, strconv.FormatUint(ino, 10))
 }
 
-// content reads what is in f, sharing pages with the content known before. What was
-// reserved and never written is given back: programs reserve space by the 64 MB,
-// and a file that only some states have keeps what it has got.
+// content reads what is in f, sharing pages with the content known before. It gives reserved space
+// back that was never written: programs reserve space by the 64 MB, and a file that only some
+// states have keeps its space.
 func (t *Tree) content(ino uint64, f *os.File, changed map[uint64]bool) (*Content, error) {
 	old := t.cur.files[ino]
 	if old != nil && changed != nil && !changed[ino] {

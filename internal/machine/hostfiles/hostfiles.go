@@ -41,7 +41,7 @@ type Name struct {
 }
 
 // Same reports whether a name stands for what it did: for the same file or directory, which looks
-// the same. What a directory holds is no matter here, nor when it changed.
+// the same. The content of a directory does not matter here, nor does the time of its change.
 func (n *Name) Same(st *unix.Stat_t, target string) bool {
 	return n.SameFile(st, target) && (st.Mode&unix.S_IFMT != unix.S_IFREG || n.Stat.Nlink == st.Nlink)
 }
@@ -86,7 +86,7 @@ type Seen struct {
 type file struct {
 	content []byte // nil: not kept
 	digest  ariadne.Digest
-	// held: a node has it open between two steps, or mapped. Who writes to the file then changes
+	// held: a node has it open between two steps, or mapped. A write to the file then changes
 	// what the node reads.
 	held bool
 }

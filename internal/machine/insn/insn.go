@@ -152,8 +152,8 @@ func (p *part) opcodes() iter.Seq2[int, string] {
 }
 
 // Clocks are the addresses, as the file has them, of the instructions that read the time stamp
-// counter (rdtsc, rdtscp). Who replaces one must not hit data, which may lie among code: so a place
-// counts only where all around it is code.
+// counter (rdtsc, rdtscp). A caller that replaces one must not hit data among the code. So a place
+// counts only where everything around it is code.
 func Clocks(f *elf.File) (all []uint64) {
 	if f.Machine != elf.EM_X86_64 || len(f.Sections) == 0 {
 		return nil
@@ -255,7 +255,7 @@ func (f *Found) has(name string) bool {
 const maxPrefixes = 2
 
 // opcode is the name of the instruction whose opcode is at b[i], if it is one of those
-// that are looked for. What stands before i is looked at for its prefixes.
+// that are looked for. It reads the bytes before i for prefixes.
 func opcode(b []byte, i int) string {
 	if len(b) < i+2 {
 		return ""

@@ -77,8 +77,8 @@ func (n *Node) Image() *Image { return images.Image(n) }
 // openFile is about how much memory Linux takes for what stands in for an open file.
 const openFile = 1024
 
-// Weight is about how much memory the node's objects hold, in bytes, in Ariadne and for it. What
-// processes have mapped and what files hold is not part of it.
+// Weight is about how much memory the node's objects hold, in bytes, in Ariadne and for it.
+// Mappings of processes and contents of files are not part of it.
 func (n *Node) Weight() int64 {
 	open := map[*OpenFile]bool{}
 	for _, p := range n.Procs {

@@ -163,9 +163,9 @@ func (c *Cred) IsUser(uid, gid int) bool {
 		c.Groups[0] == gid && c.EffectiveCaps|c.Permitted == 0
 }
 
-// ExecCred changes the credentials as executing a program of this mode and owner does, and
-// reports whether it must not trust who executes it (AT_SECURE). Who could not read the program is
-// not shown its memory either.
+// ExecCred changes the credentials as executing a program of this mode and owner does, and reports
+// whether it must not trust who executes it (AT_SECURE). A process that could not read the program
+// does not see its memory either.
 func (t *Thread) ExecCred(mode uint32, uid, gid int) (secure bool) {
 	old, c := t.Cred, &t.Cred
 	readable := c.MayUse(mode, uid, gid, MayRead)

@@ -17,8 +17,8 @@ type keptAt struct {
 	from, size int
 }
 
-// ReadOnce is M.ReadMem for the arguments of a call that Linux reads once, before it waits. What
-// it reads late, as data that is to be sent when there is room, is read by M.ReadMem.
+// ReadOnce is M.ReadMem for the arguments of a call that Linux reads once, before it waits. Memory
+// that Linux reads late, as data that is to be sent when there is room, is read by M.ReadMem.
 func (t *Thread) ReadOnce(addr uint64, b []byte) Errno {
 	if t.Wait.Runs > 0 && t.kept.read(addr, b) {
 		return 0

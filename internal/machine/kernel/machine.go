@@ -7,7 +7,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// What every node says of its machine: uname, sysinfo, /proc and /sys agree.
+// The machine that every node shows: uname, sysinfo, /proc and /sys agree.
 const (
 	OSRelease = "6.1.0-ariadne"
 	// OSRelease26 is what UNAME26 makes of it: 60 and the minor number.

@@ -98,7 +98,7 @@ type Node struct {
 	CommandsEnded int
 	again         []*Again // of them, those that are to be run again
 
-	// What this step has produced so far; the node layer takes it.
+	// The output of this step so far; the node layer takes it.
 	Out []ariadne.Message
 	Told
 	Exits    []ariadne.Exit

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Setting is an entry of /proc/sys that programs can set: numbers within bounds. Whoever obeys it
-// declares it.
+// Setting is an entry of /proc/sys that programs can set: numbers within bounds. The package that
+// obeys it declares it.
 type Setting struct {
 	name     string
 	min, max int64

@@ -28,8 +28,8 @@ func (p *Process) Catch(s int) signal.Action {
 	return a
 }
 
-// SetAction changes the disposition of s. What is pending and now ignored is
-// dropped, blocked or not (POSIX 3.3.1.3; Linux's do_sigaction).
+// SetAction changes the disposition of s. Pending signals that are now ignored are dropped, blocked
+// or not (POSIX 3.3.1.3; Linux's do_sigaction).
 func (p *Process) SetAction(s int, a signal.Action) {
 	a.Mask &^= signal.Unblockable
 	p.Actions[s] = a
@@ -317,8 +317,8 @@ func (t *Thread) PendingSignals() signal.Set {
 	return signal.Pending(t.Pending) | signal.Pending(t.Proc.Pending)
 }
 
-// SetMask changes the signals that t blocks. What it no longer takes, another
-// thread is asked to take.
+// SetMask changes the signals that t blocks. Another thread is asked to take the signals that t no
+// longer takes.
 func (t *Thread) SetMask(m signal.Set) {
 	m &^= signal.Unblockable
 	old := t.M.SigMask()
@@ -343,9 +343,9 @@ func (t *Thread) askOthers(set signal.Set) {
 	}
 }
 
-// SwapMask gives t the mask m until the call that it is in ends (rt_sigsuspend,
-// ppoll, pselect6, epoll_pwait). Whoever ends the call restores Wait.SavedMask,
-// or hands it to the handler's frame when a signal is delivered.
+// SwapMask gives t the mask m until the call that it is in ends (rt_sigsuspend, ppoll, pselect6,
+// epoll_pwait). The code that ends the call restores Wait.SavedMask, or stores it in the handler's
+// frame when a signal is delivered.
 func (t *Thread) SwapMask(m signal.Set) {
 	if t.Wait.SavedMask != nil {
 		return

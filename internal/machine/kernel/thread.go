@@ -333,8 +333,8 @@ func (n *Node) MakeReady(t *Thread) {
 	n.Woken++
 }
 
-// MakeLast puts t at the end of the run queue, which has had its turn. Who was late is so no
-// longer: t may go on until somebody else has.
+// MakeLast puts t at the end of the run queue, which has had its turn. A late thread is no longer
+// late: t may go on until another thread has.
 func (n *Node) MakeLast(t *Thread) {
 	n.late = 0
 	n.ready = append(n.ready, t)

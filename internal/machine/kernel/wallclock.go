@@ -13,8 +13,8 @@ type NTP struct {
 	West, DST                                  int32 // struct timezone
 }
 
-// SetReal sets CLOCK_REALTIME to a time in ns since the epoch. Who waits for a time of that clock
-// waits for it by the new one; what was to take so long is not concerned.
+// SetReal sets CLOCK_REALTIME to a time in ns since the epoch. Waits for a time of that clock
+// follow the new time. Waits for a duration do not change.
 func (n *Node) SetReal(at int64) {
 	by := ariadne.Time(at - n.RealNow())
 	n.RealBase += int64(by)

@@ -414,8 +414,8 @@ func (n *Node) takeUsed() {
 	k.Used, k.Asked = k.Used[:0], k.Asked[:0]
 }
 
-// Shows implements sys.DirectoryAsker: what lies beside the spec is as the spec says. What
-// the node may write holds what it makes there.
+// Shows implements sys.DirectoryAsker: files beside the spec show as the spec says. Directories
+// that the node may write show all that the node makes there.
 func (th *thread) Shows(dir string) func(string) bool {
 	m := th.n.cfg.Machine
 	rel, ok := strings.CutPrefix(dir, "/spec")

@@ -155,9 +155,9 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 // StartedAs reports whether a checkpoint is of the node or of a copy of it.
 func (n *Node) StartedAs(c *Checkpoint) bool { return n.home == c.home }
 
-// Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. What it
-// was is gone. The checkpoint stays. In place, if the node differs from it in nothing but pages,
-// registers and state; else in a copy.
+// Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. Its
+// present state is lost. The checkpoint stays. In place, if the node differs from it in nothing but
+// pages, registers and state; else in a copy.
 func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if !n.StartedAs(c) {
 		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)

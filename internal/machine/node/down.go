@@ -193,7 +193,7 @@ func (n *Node) among(may func(f ariadne.NodeFault) bool) (alternatives []string)
 }
 
 // hearStaying looks at the lines that the node has written in the step since it was asked last.
-// What outlives its going down has happened.
+// Effects that outlive its going down have happened.
 func (n *Node) hearStaying() {
 	s := &n.step
 	told := s.stays.since(&n.k.Told)
@@ -233,8 +233,8 @@ func init() {
 	}
 }
 
-// pause lets the time pass for which nothing of the node runs. What was sent before is under way,
-// and all timers that were due meanwhile expire at once.
+// pause lets the time pass for which nothing of the node runs. Data that was sent before is under
+// way, and all timers that were due meanwhile expire at once.
 func (n *Node) pause(o ariadne.Outage) {
 	net.Flush(n.k)
 	n.step.down = o.Down

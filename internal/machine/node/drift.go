@@ -58,8 +58,8 @@ func (d drift) last(t ariadne.Time) ariadne.Time {
 	return d.first(t+1) - 1
 }
 
-// convert has an output say the world's times. What has happened by a time of the machine's is at
-// the last of these, so it is not before the step; what is to happen at the first.
+// convert has an output say the world's times. A past event of the machine is at the last of these,
+// so it is not before the step; a future event is at the first.
 func (d drift) convert(out *ariadne.Output) {
 	if d.none() {
 		return

@@ -225,7 +225,7 @@ func (n *Node) ownCopies() {
 }
 
 // hiddenNames is the directory of names that the node does not see, which keep files for earlier
-// states. What a file there holds is of no state.
+// states. The content of a file there belongs to no state.
 const hiddenNames = "hidden"
 
 // ownFiles returns the root of the node's own files and the directories below it that

@@ -8,7 +8,7 @@ import "github.com/ariadne-mc/ariadne/internal/machine/kernel"
 // is free is taken and given back without a call, so the entries of these functions are places
 // where a thread may be late. All other lock functions are made of these (C11, C++).
 //
-// Spin locks are left out. Who holds one and is late lets the others run without a call.
+// Spin locks are left out. A late thread that holds one would let the others run without a call.
 var lockFunctions = []string{
 	"pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_timedlock", "pthread_mutex_clocklock",
 	"pthread_mutex_unlock",

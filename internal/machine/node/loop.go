@@ -91,9 +91,8 @@ const movesData = 50
 
 // limits reports whether the step has used up what one step may. A loop is told from long work by
 // calls: whoever opens a file or runs code that is new to the step gets on, and may make as many
-// calls again. What is cut off by real time depends on the machine, and is no verdict (th is who
-// ran last); nor is it when the calls go on moving data, as those of a program do that reads byte
-// by byte.
+// calls again. A cut by real time depends on the machine, and is no verdict (th ran last). Nor is
+// it one when the calls go on moving data, as those of a program that reads byte by byte.
 func (n *Node) limits(th *thread) bool {
 	if n.interrupted() {
 		panic(toolError{ariadne.ErrInterrupted})

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What objects of the kernel and handlers may ask of a thread.
+// The interfaces by which kernel objects and handlers use a thread.
 var (
 	_ kernel.Tracee      = (*thread)(nil)
 	_ sys.DirectoryAsker = (*thread)(nil)

@@ -87,8 +87,8 @@ type setup struct {
 	joins     bool     // commands may be started when none of its processes lives
 }
 
-// step is what one Apply accumulates besides the kernel's own lists. What one part of the node
-// keeps in it for itself has a type beside that part.
+// step is what one Apply accumulates besides the kernel's own lists. A part of the node that keeps
+// values of its own in it has a type for them beside that part.
 type step struct {
 	effort
 	pace

@@ -63,7 +63,7 @@ func (n *Node) stored() bool {
 }
 
 // losePower leaves on the machine's disks what a loss of power may leave of what was not synced.
-// Which of the images that is, is a place of the step.
+// The choice of the image is a place of the step.
 func (n *Node) losePower() {
 	files, how := &n.k.Files, n.cfg.Faults.Power
 	l := &loss{log: files.Lose()}

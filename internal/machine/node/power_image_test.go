@@ -65,7 +65,7 @@ time.sleep(1000)
 `
 
 // TestImages: the files of a node are after a loss of power what the image says, whatever was done
-// to them. What an image is, is worked out from the operations alone, in memory.
+// to them. The test works out the image from the operations alone, in memory.
 func TestImages(t *testing.T) {
 	const sayDone = "\nprint('done', flush=True)\ntime.sleep(1000)"
 	for name, program := range map[string]string{

@@ -11,7 +11,7 @@ import (
 )
 
 // rooms are the types of which only some files use the fields, and fields of larger ones. All
-// others ask by methods. What stands in no room is in common.
+// others ask by methods. Fields in no room are in common.
 var rooms = map[string][]string{
 	"effort":      {"effort.go", "loop.go"},
 	"scheduling":  {"turns.go"},

@@ -110,8 +110,8 @@ func (n *Node) resident(v view) []uint64 {
 	return list
 }
 
-// restoreShared brings shared memory to what n knows of it. What it holds now is
-// not known: whoever changed it last may have ended.
+// restoreShared brings shared memory to what n knows of it. Its present content is not known: the
+// process that changed it last may have ended.
 func (n *Node) restoreShared() {
 	if !n.k.SharesMemory {
 		return

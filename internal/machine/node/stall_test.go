@@ -100,8 +100,8 @@ func slow(t *testing.T, before, call string) (*Node, func(ariadne.Input) ariadne
 }
 
 // TestSlowSync: a call takes as long as it is told, other threads of the node go on, and no signal
-// ends it. It returns what it would have. What it was to write is durable when it returns, and not
-// what was written meanwhile.
+// ends it. It returns what it would have. Its data is durable when it returns, and data that was
+// written meanwhile is not.
 func TestSlowSync(t *testing.T) {
 	for _, c := range slowCalls {
 		t.Run(c.name, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 )
 
 // state is what a node is in between two steps, but for what its processes hold themselves. It is
-// values only, and is copied as a whole: a field that is added is in all copies. What is not to be
-// copied, since a process or a descriptor of this one stands behind it, is a field of Node.
+// values only, and is copied as a whole: a field that is added is in all copies. A value that must
+// not be copied, because it stands for a process or a descriptor, is a field of Node.
 type state struct {
 	k *kernel.Node
 	versions
@@ -27,7 +27,7 @@ type state struct {
 	disk *diskView
 }
 
-// states copies the states of nodes. What it takes as it is does not change once made.
+// states copies the states of nodes. It does not copy values that never change.
 var states = kernel.NewCopier[state](
 	reflect.TypeFor[*filetree.State](),
 	reflect.TypeFor[sharedMemory](),

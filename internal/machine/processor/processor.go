@@ -86,7 +86,7 @@ type feature struct {
 	name  string
 	level int // from which models have it
 	place
-	// user: a program can use it. What only a kernel can use, the real processor may lack:
+	// user: a program can use it. The real processor may lack features that only a kernel can use:
 	// a hypervisor hides some.
 	user bool
 }

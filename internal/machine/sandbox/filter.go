@@ -74,9 +74,8 @@ func stopAtMemory(table []sys.Row) []sys.Row {
 // Filter is the system-call filter as seccomp(2) takes it, at address addr: a struct
 // sock_fprog and what it points at.
 //
-// It is for the process that Start or Join returned, before its first instruction:
-// Start itself cannot put it in force, for then the exec would need a way through it,
-// which programs would find too.
+// The process that Start or Join returned installs it before its first instruction. Start itself
+// cannot install it: the exec would then need a way through it, which programs would find, too.
 func Filter(addr uint64, stops Stops) []byte {
 	raw := filterWith(stops)
 	le := binary.LittleEndian

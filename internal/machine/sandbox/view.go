@@ -12,8 +12,8 @@ import (
 )
 
 // View is the host's files as they are, with some directories in the root directory besides. It is
-// for commands that are no nodes'. It is a mount namespace that descriptors keep alive: it ends
-// with Ariadne, and with what runs in it.
+// for commands that are no nodes'. Descriptors keep its mount namespace alive: it ends with
+// Ariadne, and with the processes in it.
 type View struct {
 	user, mounts int // descriptors of namespaces; user is -1 where Ariadne itself may mount
 }
@@ -21,7 +21,7 @@ type View struct {
 // Shown is the host's directory Dir, which a view shows at At, a name in the root directory.
 type Shown struct{ At, Dir string }
 
-// NewView returns a view that shows some directories. What is in them may change later. stage is an
+// NewView returns a view that shows some directories. Their content may change later. stage is an
 // empty directory of the host's, which can be removed afterwards. Close must follow.
 func NewView(stage string, shown []Shown) (*View, error) {
 	runtime.LockOSThread() // it traces
@@ -130,7 +130,7 @@ func (p *program) followed() {
 	p.add("find Ariadne alive", whole, unix.SYS_GETPPID, 0, 0, uintptr(unix.Getpid()))
 }
 
-// Close gives the view up. What runs in it keeps it.
+// Close gives the view up. Processes that run in it keep it.
 func (v *View) Close() { unix.Close(v.mounts) }
 
 // Command is a command of the host's.

@@ -24,7 +24,7 @@ const (
 		"or of the end of a file that was mapped"
 )
 
-// What calls may fail with by families (spec.Fail).
+// The errors of failing calls by families (spec.Fail).
 const (
 	writeErrors  = "ENOSPC EIO EDQUOT FULL"
 	fileErrors   = "EMFILE ENFILE"
@@ -35,9 +35,9 @@ const (
 // init fills the table: all that is true of a call stands in its row, in order of numbers. (An
 // initializer would be a cycle: handlers look into the table.)
 //
-// What no handler could do right is refused with the answer that a program is best prepared for,
-// and reported. What passes acts on the caller's own memory and registers alone, with the same
-// result in every run.
+// A call that no handler could do right is refused with the answer for which programs are best
+// prepared, and is reported. Calls that pass act on the caller's own memory and registers alone,
+// with the same result in every run.
 func init() {
 	Table = [len(Table)]Row{
 		unix.SYS_READ: full("read", sysRead, asks(Take), transfers, mayFail(readsFile, "EIO"),

@@ -130,8 +130,8 @@ func Shorten(t *kernel.Thread) {
 	}
 }
 
-// MovedPart announces what a call has left that moved a part: it came, or got room, just
-// afterwards. Who waits for that edge sees it.
+// MovedPart announces the rest of a call that moved a part: the data came, or got room, just
+// afterwards. A waiter for that edge sees it.
 func MovedPart(t *kernel.Thread) {
 	of := t.FDs().Get(fdOf(t.Call.Args[0]))
 	if of == nil {

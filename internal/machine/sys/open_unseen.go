@@ -20,8 +20,7 @@ const (
 )
 
 // openUnseen opens what Linux must not: a named pipe of the host's would tell those at its
-// other end, and a device may do anything. What is opened otherwise has no effect on
-// anybody else.
+// other end, and a device may do anything. Other opens have no effect on anybody else.
 func openUnseen(t *kernel.Thread, r *openRequest) (res kernel.Result, done bool) {
 	if r.has(unix.O_PATH) || r.has(unix.O_DIRECTORY) || r.has(unix.O_CREAT|unix.O_EXCL) {
 		return res, false

@@ -20,8 +20,8 @@ func Owner(files *inode.Table, key inode.Key, uid, gid uint32) (u, g uint32) {
 	return owner(files, key, &unix.Stat_t{Uid: uid, Gid: gid}, false)
 }
 
-// owner returns who owns a file in the node's eyes. What belongs to nobody that
-// the node knows belongs to root.
+// owner returns who owns a file in the node's eyes. A file of an owner that the node does not know
+// belongs to root.
 func owner(files *inode.Table, key inode.Key, st *unix.Stat_t, inside bool) (uid, gid uint32) {
 	if u, g, ok := files.Owner(key); ok {
 		return uint32(u), uint32(g)

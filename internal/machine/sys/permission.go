@@ -33,8 +33,8 @@ type asker struct {
 
 func askerOf(t *kernel.Thread) *asker { return &asker{t, t.Cred} }
 
-// permits checks rights over a file. What the process gained beyond the node's user cannot
-// be given where that is not root: it is refused, and counted.
+// permits checks rights over a file. Where the node's user is not root, rights beyond that user's
+// cannot be given: the call is refused, and counted.
 func (a *asker) permits(st *unix.Stat_t, rights uint32) kernel.Errno {
 	files := &a.t.Node().Files
 	uid, gid := owner(files, keyOf(st), st, false)

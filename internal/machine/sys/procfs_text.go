@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// residentPages is how much memory every process is shown to have in use: 32 MiB. What
-// it really has depends on the host.
+// residentPages is how much memory every process is shown to have in use: 32 MiB. Its real memory
+// depends on the host.
 const residentPages = 8192
 
 // ticks converts processor time to clock ticks (USER_HZ is 100).

@@ -113,8 +113,8 @@ func recordsSyncfs(t *kernel.Thread, a Args) recording {
 	return recordsSync(t, a)
 }
 
-// Which argument of a call says whether a last link is followed: it is, it is not, or bit
-// AT_SYMLINK_NOFOLLOW of an argument says so.
+// How a call treats a last link: it follows the link, it does not, or bit AT_SYMLINK_NOFOLLOW of
+// this argument decides.
 const (
 	followed   = -1
 	unfollowed = -2

@@ -33,8 +33,8 @@ func sysMremap(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Native
 }
 
-// hitsArea reports whether memory is, in part, Ariadne's. What goes beyond the last address when
-// Linux rounds it up to pages is no memory: the call fails.
+// hitsArea reports whether memory is, in part, Ariadne's. A length that goes beyond the last
+// address, rounded up to pages, is no memory: the call fails.
 func hitsArea(addr, length uint64) bool {
 	const page = 4096
 	rounded := (length + page - 1) &^ (page - 1)

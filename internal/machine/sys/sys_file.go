@@ -134,7 +134,7 @@ func isDialog(of *kernel.OpenFile) bool {
 const rangeModes = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_COLLAPSE_RANGE | unix.FALLOC_FL_ZERO_RANGE |
 	unix.FALLOC_FL_INSERT_RANGE | unix.FALLOC_FL_UNSHARE_RANGE
 
-// sysFallocate checks in Linux's order. What a tmpfs cannot do, and an ext4 can, is done here.
+// sysFallocate checks in Linux's order. It does here what an ext4 can do and a tmpfs cannot.
 func sysFallocate(t *kernel.Thread, a Args) kernel.Result {
 	h, of, e := hostFile(t, a[0])
 	mode, off, size := int(int32(a[1])), int64(a[2]), int64(a[3])

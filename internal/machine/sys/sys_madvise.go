@@ -9,12 +9,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Checkpoints are made by fork, which what a program says of its own forks must not
-// touch. So Linux is told something else that it remembers of a range in the same
-// way, through mprotect, mremap, munmap and mappings over it, and that means nothing
-// here: of memory that a child does not get, that it is read at random; of memory
-// that is wiped in a child, that no core dump shows it. What programs say in these
-// words themselves is forgotten. The program's own forks look the marks up
+// Checkpoints are made by fork, which what a program says of its own forks must not touch. So Linux
+// is told something else that it remembers of a range in the same way, through mprotect, mremap,
+// munmap and mappings over it, and that means nothing here: of memory that a child does not get,
+// that it is read at random; of memory that is wiped in a child, that no core dump shows it. Advice
+// of this kind by programs themselves is forgotten. The program's own forks look the marks up
 // (internal/machine/node).
 const (
 	markDontFork   = unix.MADV_RANDOM

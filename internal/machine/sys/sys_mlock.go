@@ -213,8 +213,8 @@ func adviseLocked(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Fail(unix.EINVAL)
 }
 
-// sysMsync is msync, which with MS_INVALIDATE fails at the first page that is locked. What comes
-// before that page is written.
+// sysMsync is msync, which with MS_INVALIDATE fails at the first page that is locked. Bytes before
+// that page are written.
 func sysMsync(t *kernel.Thread, a Args) kernel.Result {
 	if _, ok := invalidatesLocked(t, a); ok {
 		return kernel.Fail(unix.EBUSY)

@@ -175,7 +175,7 @@ func speculationPrctl(a Args) kernel.Result {
 	return kernel.Ret(unix.PR_SPEC_NOT_AFFECTED)
 }
 
-// memoryPrctl is PR_SET_MM. What it changes takes the real CAP_SYS_RESOURCE, as in a container.
+// memoryPrctl is PR_SET_MM. Its changes need the real CAP_SYS_RESOURCE, as in a container.
 func memoryPrctl(t *kernel.Thread, a Args) kernel.Result {
 	const mapSize = 104 // struct prctl_mm_map
 	switch {

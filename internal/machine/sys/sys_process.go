@@ -341,7 +341,7 @@ func sysPersonality(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(int64(old))
 }
 
-// What kcmp(2) compares.
+// The types of kcmp(2).
 const (
 	kcmpFile = iota
 	kcmpVM

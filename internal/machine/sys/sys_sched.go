@@ -260,7 +260,7 @@ func sysGetcpu(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(0)
 }
 
-// What getpriority(2) and ioprio_get(2) ask about. ioprio's start at 1.
+// The scopes of getpriority(2) and ioprio_get(2). Those of ioprio_get start at 1.
 const (
 	whichThread = iota
 	whichGroup

@@ -8,9 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestTCPMemory: what all connections of a node hold is bounded. Who has no room waits for others
-// to read, and each may send a page within the node. To other nodes each may send a MiB, of which
-// it is not told whether it was read.
+// TestTCPMemory: what all connections of a node hold is bounded. A sender without room waits for
+// others to read, and each may send a page within the node. To other nodes each may send a MiB, of
+// which it is not told whether it was read.
 func TestTCPMemory(t *testing.T) {
 	const page, more = 4096, 1 << 20
 	for _, far := range []bool{false, true} {

@@ -61,7 +61,7 @@ func sysSyslog(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.Ret(0)
 }
 
-// sysVhangup hangs up the controlling terminal. Whoever has none has nothing to do.
+// sysVhangup hangs up the controlling terminal. A caller without one has nothing to do.
 func sysVhangup(t *kernel.Thread, a Args) kernel.Result {
 	switch {
 	case !t.Capable(unix.CAP_SYS_TTY_CONFIG):

@@ -40,9 +40,9 @@ func (s Sight) Has(of Sight) bool { return s&of != 0 }
 // the name of one, sends to other machines, or says what is to hold from then on: that is Seen. on
 // is what such a call is done to, if that has a stable name, or "".
 //
-// A connection to another machine that is closed ends when programs are killed as well. What the
-// kernel keeps of its objects is lost when it stops. What processes of the machine tell each other
-// is lost with them, unless one of them alone is killed.
+// A connection to another machine that is closed ends when programs are killed as well. The state
+// of kernel objects is lost when the kernel stops. Messages between processes of the machine are
+// lost with them, unless one of them alone is killed.
 func Visible(t *kernel.Thread) (on string, sight Sight) {
 	if on, ok := visible(t); ok {
 		return on, Seen
@@ -227,7 +227,7 @@ func changedName(t *kernel.Thread, path uint64) (on string, ok bool) {
 	return on, e == 0
 }
 
-// emptied: a file is made or emptied by opening it. What else may have the name is left as it is: a
+// emptied: a file is made or emptied by opening it. Other files with the name stay as they are: a
 // device, a pipe.
 func emptied(t *kernel.Thread, dirfd, path, flags uint64) (on string, ok bool) {
 	if flags&(unix.O_CREAT|unix.O_TRUNC) == 0 {

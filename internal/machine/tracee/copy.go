@@ -56,8 +56,8 @@ func (c *Context) Current() *unix.PtraceRegs { return &c.regs }
 // Extended are the other registers, as the processor saves them (XSAVE).
 func (c *Context) Extended() []byte { return c.xstate }
 
-// Load gives t the context of the thread that it is a copy of. What that thread
-// stood at the entry of, t has to enter again: see Consumed.
+// Load gives t the context of the thread that it is a copy of. If that thread stood at the entry of
+// a call, t must enter the call again: see Consumed.
 func (t *Thread) Load(c *Context) error {
 	t.entry, t.regs, t.pos = c.entry, c.entry, atExit
 	if !c.inCall {
@@ -100,7 +100,7 @@ func (t *Thread) ForkProcess() (*Thread, error) {
 const threadFlags = unix.CLONE_VM | unix.CLONE_FS | unix.CLONE_FILES | unix.CLONE_SIGHAND | unix.CLONE_THREAD | unix.CLONE_SYSVSEM
 
 // SpawnThread adds a thread to the process of t, which stands in a call.
-// Whoever calls it loads a context before the thread runs.
+// The caller loads a context before the thread runs.
 func (t *Thread) SpawnThread() (*Thread, error) {
 	return t.copyInto(threadFlags, true)
 }

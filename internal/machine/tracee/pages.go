@@ -108,8 +108,8 @@ func CanFollowPages() error {
 	return p.Written(r, nil)
 }
 
-// Add has the pages of a mapping followed, all of which count as written. What is followed already
-// may be added again.
+// Add has the pages of a mapping followed, all of which count as written. A mapping that is already
+// followed may be added again.
 func (p *Pages) Add(r Range) error {
 	reg := uffdRegister{start: r.Start, length: r.End - r.Start, mode: uffdRegisterModeWP}
 	if e := ioctl(p.uffd, uffdioRegister, unsafe.Pointer(&reg)); e != 0 {

@@ -13,9 +13,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
-// TestCorpus: a check begins with what the one before has found, unless it is to be fresh. What it
-// finds replays without the one before, and with one worker and the same corpus the same seed gives
-// the same. Of other programs nothing is found that is not there.
+// TestCorpus: a check begins with what the one before has found, unless it is to be fresh. Its
+// findings replay without the one before, and with one worker and the same corpus the same seed
+// gives the same. Of other programs nothing is found that is not there.
 func TestCorpus(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	s.Faults = worldtest.Faults("duplicate", 1)
@@ -103,7 +103,7 @@ func TestCorpusIsBounded(t *testing.T) {
 }
 
 // TestCorpusOfRandom: what random executions have found is where the next check begins, though its
-// nodes are frozen. What the check before has left stays there.
+// nodes are frozen. The corpus of the check before stays there.
 func TestCorpusOfRandom(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 1, 2)
 	s.Faults = worldtest.Faults("duplicate", 1)

@@ -134,7 +134,7 @@ func TestWarmStartAndCoverageFiles(t *testing.T) {
 }
 
 // TestDefaultIsTheSameAgain: with one worker, whether transitions are remembered from before
-// changes nothing about which paths are taken. What earlier checks have found is another matter
+// changes nothing about which paths are taken. The findings of earlier checks are another matter
 // (TestCorpus).
 func TestDefaultIsTheSameAgain(t *testing.T) {
 	s := systemtest.Spec(t, 3, 2, 0)
@@ -286,8 +286,8 @@ func TestUnknownStrategy(t *testing.T) {
 	}
 }
 
-// housekeeper is a runtime with nothing to do but to wake every minute. What it finds at
-// the third time, if anything, it tells the client.
+// housekeeper is a runtime with nothing to do but to wake every minute. It tells the client what it
+// finds at the third time, if anything.
 type housekeeper struct {
 	worldtest.Idle
 	tells bool

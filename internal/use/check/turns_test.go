@@ -63,7 +63,7 @@ func TestProbeClocks(t *testing.T) {
 }
 
 // TestShrinkLate: of what random walks find by messages at other times, the request that comes when
-// the lease is over is needed, and nothing else. What is left replays, and cannot be shrunk.
+// the lease is over is needed, and nothing else. The result replays, and cannot be shrunk further.
 func TestShrinkLate(t *testing.T) {
 	shrunk := 0
 	for seed := range uint64(4) {

@@ -153,8 +153,8 @@ func running(t *testing.T, script string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// TestAttach: programs that run already are found by their ids and their arguments. What they
-// exposed before is known only if the spec says how.
+// TestAttach: programs that run already are found by their ids and their arguments. Values that
+// they exposed before are known only if the spec says how.
 func TestAttach(t *testing.T) {
 	for _, before := range []string{"unknown", "log", "nothing"} {
 		t.Run(before, func(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// ahead is what was seen of the clock in a state and in all that was explored after
-// it. What an event may have kept from happening is told by it: the local states and
-// messages that it would have needed have been there, with the event or without.
+// ahead is what was seen of the clock in a state and in all that was explored after it. It shows
+// which events another event may have prevented: the local states and messages that they would have
+// needed were there, with that event or without it.
 type ahead struct {
 	// By node: the latest deadline (Never: there was a time with none), and the latest
 	// at which it could fire, or 0.

@@ -39,7 +39,7 @@ type act struct {
 	// awaits is the earliest time at which a connection could end, in a parted network, because of
 	// what the node sends in it, or says of its connections; or Never.
 	awaits ariadne.Time
-	// What DPOR knows of it, once it has begun to explore it in a state.
+	// The knowledge of DPOR about it, once DPOR has begun to explore it in a state.
 	disables bool // relation.disables said so
 	// what is explored after it may yet tell of sequences that are to be explored elsewhere
 	open bool
@@ -115,11 +115,11 @@ func relationOf(p *space.Path) relation {
 // Events of one node depend on each other, unless the user says that they do not, and so do a
 // message's sending and its delivery. Between nodes there is more, because they share the clock and
 // the budget of delays (package world): a timer waits for others that are earlier, a timer that
-// fires delays what should have arrived, and a pending start holds up timers. What ends a path
-// keeps all else from happening. Some events say themselves that their order with all others
-// matters (Footprint.All). Two uses of a budget of faults commute as long as both fit, and where
-// they do not fit there is no execution with both (disables). Variations of an event are events of
-// their own.
+// fires delays what should have arrived, and a pending start holds up timers. An event that ends a
+// path keeps everything else from happening. Some events say themselves that their order with all
+// others matters (Footprint.All). Two uses of a budget of faults commute as long as both fit, and
+// where they do not fit there is no execution with both (disables). Variations of an event are
+// events of their own.
 func (r relation) dependent(a, b *act) bool {
 	return sameNode(a, b) && !r.exchangeable(a, b) || a.ends || b.ends || a.All || b.All || r.affects(a, b) ||
 		r.affects(b, a)

@@ -101,7 +101,7 @@ func (d *DepthFirst) Next(p *space.Path) (event int, ok bool) {
 }
 
 // resume makes known where the branch begins what it has beyond what there is from the
-// beginning. What else is known there then was tried before.
+// beginning. Everything else that is known there then was tried before.
 func (d *DepthFirst) resume(p *space.Path) {
 	f := p.Last()
 	var own []int

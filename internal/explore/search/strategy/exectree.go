@@ -12,12 +12,11 @@ import (
 // the search share it, and each holds the lock where its path grows, is turned back, and
 // is told to others; what takes time, steps and races, they do outside.
 //
-// What is explored in a state is begun in an order, and all that was begun there before
-// sleeps in what is begun later, whether it has ended or not. So it is the order of
-// beginnings that stands for the one in which a worker alone would explore, and what
-// sleeps will have been explored in the end. Two things may then come late, and both
-// concern only states in which an event sleeps that is still open, which means that
-// something is still explored after it where it was begun:
+// The events of a state are begun in an order. An event that was begun earlier sleeps in the
+// branches of later ones, whether it has ended or not. So it is the order of beginnings that stands
+// for the one in which a worker alone would explore, and what sleeps will have been explored in the
+// end. Two things may then come late, and both concern only states in which an event sleeps that is
+// still open, which means that something is still explored after it where it was begun:
 //
 //   - a race found after it tells of a sequence that belongs there (enter);
 //   - it turns out to disable something, so that all that is awake has to be tried
@@ -256,7 +255,7 @@ func (d *DPOR) close(v *vertex, w *wakeup) {
 }
 
 // widenBelow widens what is done below a branch and in which an event sleeps that has
-// turned out to disable others. What is not done looks at that when it is.
+// turned out to disable others. An unfinished vertex looks at that when it is finished.
 func (d *DPOR) widenBelow(w *wakeup, a *act) {
 	v := w.to
 	if v == nil || !v.inherits(a) {

@@ -13,11 +13,11 @@ import (
 // moments are those of a path at which a fault is worth more than at others: where a node has done
 // something that it has not done on this path before, as when it becomes the leader, and among
 // these where nobody has in this search; where a node has sent something to a client, which relies
-// on it from then on; and where somebody relies on what a node has done and not synced. What a node
-// does is told by features.
+// on it from then on; and where somebody relies on what a node has done and not synced. Features
+// tell what a node does.
 //
-// What was seen in the search depends on all paths so far, so who must be able to make a path again
-// without the others has no Features.
+// The features seen in a search depend on all paths so far. So an explorer whose paths can be
+// repeated without the others has no Features.
 type moments struct {
 	search *Features // or nil
 	path   features
@@ -238,8 +238,8 @@ func (m *moments) sentBy(id ariadne.NodeID) int {
 	return m.sent[id]
 }
 
-// features are those of a step of a node. Which messages are of one kind is the search's matter, if
-// there is one.
+// features are those of a step of a node. The search, if there is one, decides which messages are
+// of one kind.
 func (m *moments) features(node ariadne.NodeID, by *memo.Transition) []uint64 {
 	if m.search == nil {
 		m.scratch = m.path.of(m.scratch[:0], node, by)

@@ -5,7 +5,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 )
 
-// patience is how late the messages of a random path may be. What a network does every day comes
+// patience is how late the messages of a random path may be. The daily behaviour of a network comes
 // first: on the first paths no message is late by a second, and later on every other one. Without
 // that, most of what is found needs a message that is later than the longest timeout around.
 type patience struct{ most ariadne.Time }

@@ -6,10 +6,10 @@ import "github.com/ariadne-mc/ariadne/internal/explore/space"
 // no telling which of them finds more in a system that nobody has seen. A bug that one of
 // them finds at once is found after as many times the work as there are shares.
 //
-// What is shared is the cost, not the number of paths: a transition that a living node has
-// to make takes hundreds of times as long as one that is remembered, and some explorers come
-// by many more of these than others. Who shows nothing new turn after turn pays more for
-// each, up to ten times as much: it may have seen all that it can.
+// The explorers share the cost, and not the number of paths: a transition that a living node has to
+// make takes hundreds of times as long as one that is remembered, and some explorers come by many
+// more of these than others. An explorer that shows nothing new pays more for each turn, up to ten
+// times as much: it may have seen everything that it can.
 type Portfolio struct {
 	Members []*Member
 	// News, when not nil, says what was new about the last step of the path. nil: that is
@@ -58,7 +58,7 @@ type learner interface {
 	learn(p *space.Path) bool
 }
 
-// What a step costs; and how many dull turns make it dearer.
+// The costs of steps, and how many dull turns raise them.
 const (
 	rememberedCost = 1
 	newCost        = 500
@@ -129,7 +129,7 @@ func (f *Portfolio) next() *Member {
 // recallFirst is how many paths of Recall come right after the natural one.
 const recallFirst = 3
 
-// end ends a turn. Who is exhaustive is never dull: it shows what is left, however little.
+// end ends a turn. An exhaustive explorer is never dull: it shows what is left, however little.
 func (m *Member) end(known bool) {
 	m.dull = min(m.dull+1, mostDull)
 	if _, whole := m.Explorer.(Exhaustive); whole || m.news || !known {

@@ -24,11 +24,11 @@ func init() {
 //
 // Several of them have one queue, and each tries what is then first in it.
 type Scripted struct {
-	// Ask names events of the last state of a path, none of them twice. What it does
-	// not name is left out.
+	// Ask names events of the last state of a path, none of them twice. Events that it does not
+	// name are left out.
 	Ask func(p *space.Path) []Choice
-	// Bytes is about how much memory the paths to be tried may take; 0: no bound. What
-	// finds no room is left out.
+	// Bytes is about how much memory the paths to be tried may take; 0: no bound. Paths that find
+	// no room are left out.
 	Bytes int64
 
 	frontal

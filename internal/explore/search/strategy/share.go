@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 )
 
-// Divisible explorers can be several that work on one search, each for a worker of
-// its own. The workers must share the set of known states. What they explore
-// together is the same for any number of them; only the order is not. What DPOR
-// explores is traces: by which order of independent events may differ.
+// Divisible explorers can be several that work on one search, each for a worker of its own. The
+// workers must share the set of known states. Together they explore the same for any number of
+// workers, in another order. DPOR explores traces. The order of independent events by which it
+// takes a trace may differ.
 type Divisible interface {
 	Explorer
 	// Divide returns n explorers that do together what this one, which has not begun,

@@ -130,8 +130,8 @@ func (s *SleepSets) Next(p *space.Path) (event int, ok bool) {
 	return s.levels[i].now, true
 }
 
-// give gives away what is left in the shallowest state that has anything left. What
-// is being tried there sleeps for who takes it.
+// give gives away what is left in the shallowest state that has anything left. The events that are
+// being tried there sleep for the worker that takes it.
 func (s *SleepSets) give(p *space.Path) {
 	for i := range len(s.levels) - 1 {
 		l, n := &s.levels[i], len(s.prefix)+i

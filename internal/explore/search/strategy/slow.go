@@ -24,7 +24,7 @@ func init() {
 // on, rather early ones, which get through at the same time: as when a link comes up late, and what
 // others have tried meanwhile arrives at once. On half of these clients come late, too, and half
 // end when a node has just sent something of its own accord, which answers that were late then
-// meet. What is natural goes on meanwhile. That is what most often goes wrong in a network, and
+// meet. Natural events continue meanwhile. That is what most often goes wrong in a network, and
 // step by step it takes a deviation for each event that goes first (compare Emmi et al.,
 // Delay-bounded scheduling, 2011). Faults for which there is a budget come besides, in some of the
 // paths. The first path is natural, and says how long they are.

@@ -14,7 +14,7 @@ import (
 // with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over
 // the orders of magnitude, anew after each. Steps that repeat what the node has often done mostly
 // do not count: an idle system leaves the same after each poll. One fault in three follows the one
-// before closely, half of these on the same node. Which fault it is is drawn by kind first: there
+// before closely, half of these on the same node. A kind of fault is drawn first: there
 // may be many ways to cut a network, and few to crash. Half of those on nodes hit a leader: one
 // that exposes what few others do, or the busiest one. A third of the waits are for a loss of
 // power, where there may be one: until somebody relies on what a node has not synced. One path in

@@ -71,7 +71,7 @@ func (f *follow) taken(p *space.Path, n int) []int32 {
 }
 
 // marks are negative numbers for events that a frame's Enabled does not have when a path first
-// comes there (space.Frame.Initial). Whoever shares prefixes shares them.
+// comes there (space.Frame.Initial). Workers that share prefixes share them.
 type marks struct {
 	mu     sync.Mutex
 	all    []mark

@@ -8,7 +8,7 @@ import "slices"
 type wakeup struct {
 	act  *act
 	then []*wakeup // in the order in which they are to be explored
-	// What it is in the execution tree, once it was begun.
+	// Its vertex in the execution tree, once it was begun.
 	at   int     // index in vertex.begun
 	to   *vertex // where it leads, as long as that is kept
 	over bool    // nothing is left to be explored below

@@ -150,8 +150,8 @@ func TestMembers(t *testing.T) {
 	expect(t, "closed", reported(ep, 9), nil)
 }
 
-// TestNesting: a set may watch sets, up to five levels and in no circle. What comes below is seen
-// above.
+// TestNesting: a set may watch sets, up to five levels and in no circle. The upper set sees events
+// of the lower ones.
 func TestNesting(t *testing.T) {
 	n, _ := newSet(t)
 	_, th := n.NewProcess(nil)

@@ -89,8 +89,8 @@ func (m *Machine) Programs() []Command { return slices.Concat(m.Commands, m.Rest
 
 // Beside is what programs find in directories of the host that lie beside the spec.
 type Beside interface {
-	// Shown returns which names they find in a directory when they list it. Who reads the directory
-	// calls it before.
+	// Shown returns which names they find in a directory when they list it. A reader of the
+	// directory calls it before.
 	Shown(dir string) func(name string) bool
 	// Copied returns which names a copy of a directory has.
 	Copied(dir string) func(name string) bool

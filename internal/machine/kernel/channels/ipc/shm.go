@@ -12,7 +12,7 @@ import (
 
 // Shm is a System V shared memory segment. Linux has the memory, under an id that
 // the program never sees: a copy of the node may have made and removed segments that
-// this one knows nothing of. What is shown is the node's: id, key, who has attached.
+// this one knows nothing of. Programs see the id, the key and the attached processes of this node.
 type Shm struct {
 	Perm
 	Real               int // Linux's id
@@ -110,8 +110,8 @@ func (m *Shms) GonePages() (n uint64) {
 	return n
 }
 
-// Open is shmget: alloc makes memory of the size and returns Linux's id for it. Whatever the
-// settings say, all segments together have no more pages than the machine.
+// Open is shmget: alloc makes memory of the size and returns Linux's id for it. All segments
+// together have no more pages than the machine, whatever the settings are.
 func (m *Shms) Open(t *kernel.Thread, key int, size uint64, flags uint32, alloc func() (int, kernel.Errno)) (*Shm,
 	kernel.Errno) {
 	s, fresh, e := m.findObject(t, key, flags)

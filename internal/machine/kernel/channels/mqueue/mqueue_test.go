@@ -61,7 +61,7 @@ func TestOrder(t *testing.T) {
 }
 
 // TestWaiters: a message goes to the receiver that has waited longest, whatever comes later; a
-// sender that waits goes on when there is room. Who leaves its wait is passed over.
+// sender that waits goes on when there is room. A waiter that has left is passed over.
 func TestWaiters(t *testing.T) {
 	n := kernel.NewNode(0, "n0", 1)
 	first, second, sender := newThread(n), newThread(n), newThread(n)

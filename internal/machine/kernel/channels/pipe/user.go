@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the pipes of one user may hold (pipe(7), "/proc files"). It binds those without privileges.
+// The limits of the pipes of one user without privileges (pipe(7), "/proc files").
 var (
 	softPages = kernel.NewSetting("fs/pipe-user-pages-soft", 0, math.MaxInt64, 16384)
 	hardPages = kernel.NewSetting("fs/pipe-user-pages-hard", 0, math.MaxInt64, 0)

@@ -167,8 +167,8 @@ func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 	return n, 0
 }
 
-// Write implements Writer. What is written at once are whole lines; the end of the last one
-// may be left out. If one of them cannot be understood, nothing happens.
+// Write implements Writer. One write has whole lines; the end of the last one may be left out. If
+// one of them cannot be understood, nothing happens.
 func (f *File) Write(t *kernel.Thread, b []byte) (int, kernel.Errno) {
 	if len(b) == 0 {
 		return 0, 0
@@ -214,7 +214,7 @@ func parse(line string) (_ saying, why string) {
 	return nil, "neither choose N, choose A B ..., fault off, fault on, event {...}, expose NAME VALUE..., conceal NAME, assert KIND TEXT, begin, end, promise TEXT nor crash now"
 }
 
-// parseMark understands what a program says of its work. Who judges all of the log finds it there,
+// parseMark understands what a program says of its work. A judge of the whole log finds it there,
 // too.
 func parseMark(line string) (_ saying, why string) {
 	if why := disk.CheckMark(line); why != "" {

@@ -3,11 +3,10 @@ package inode
 // DefaultDisk is how much the node's own files may hold when its spec does not say.
 const DefaultDisk = 2 << 30
 
-// Disk says how much room the node's own files take. All lie in memory. What Linux
-// has allocated for them depends on the checkpoints that were made; what is counted
-// here depends on the node's own calls alone: of each file what was written to it and
-// reserved for it, whatever was written twice. When that comes to the limit, files that
-// are gone are taken off, and of the others what they are too small to hold (Settle).
+// Disk says how much room the node's own files take. All lie in memory. Linux's allocations depend
+// on the checkpoints that were made. The count here depends on the node's own calls alone: the
+// bytes that were written or reserved for each file, however often. When that comes to the limit,
+// files that are gone are taken off, and of the others what they are too small to hold (Settle).
 type Disk struct {
 	Limit int64
 	Given bool // by the spec: the node is meant to see its end

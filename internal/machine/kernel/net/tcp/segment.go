@@ -387,7 +387,7 @@ func (c *Socket) MayBeReset(reads bool) bool {
 }
 
 // ResetFromOutside is an RST in the place of the next segment, by something between the two ends
-// that sends one to the other end as well. What was sent before is before it.
+// that sends one to the other end as well. Data that was sent before comes before it.
 func (c *Socket) ResetFromOutside() {
 	c.net().flush(c.Node, c)
 	c.segment(&ariadne.Message{Flags: ariadne.RST | ariadne.MID})

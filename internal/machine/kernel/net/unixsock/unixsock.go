@@ -19,8 +19,8 @@ const maxQueue = 10
 // overflowID is the user and group of a sender that gave no credentials.
 const overflowID = 65534
 
-// Socket is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. What
-// was sent and not yet received is charged to the sender.
+// Socket is an AF_UNIX socket of any type, after Linux's net/unix/af_unix.c. Data that was sent and
+// not yet received is charged to the sender.
 type Socket struct {
 	socket.Sock
 	addr []byte // struct sockaddr_un without the family, or nil
@@ -479,8 +479,8 @@ func (s *Socket) total() int {
 	return n
 }
 
-// takeStream hands bytes over. What came with rights ends the call; with
-// SO_PASSCRED so does a change of sender.
+// takeStream hands bytes over. Data with rights ends the call; with SO_PASSCRED so does a change of
+// sender.
 func (s *Socket) takeStream(m *socket.InMsg) {
 	first := s.queue[0]
 	m.From = first.from.senderName()
