@@ -23,6 +23,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
 )
 
 var update = flag.Bool("update", false, "rewrite what the scripts compare with")
@@ -128,12 +129,34 @@ func waitFor(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: waitfor file")
 	}
 	const patience = 30 * time.Second
-	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	ts.Check(err)
+	defer unix.Close(watch)
+	file, late := ts.MkAbs(args[0]), time.Now().Add(patience)
+	for {
+		dir := existing(filepath.Dir(file))
+		_, err := unix.InotifyAddWatch(watch, dir, unix.IN_CREATE|unix.IN_MOVED_TO)
+		ts.Check(err)
+		switch left := time.Until(late); {
+		case existing(file) == file:
 			return
+		case left <= 0:
+			ts.Fatalf("%s is not there after %v", args[0], patience)
+		case existing(filepath.Dir(file)) == dir:
+			unix.Poll([]unix.PollFd{{Fd: int32(watch), Events: unix.POLLIN}}, int(left.Milliseconds())+1)
+			unix.Read(watch, make([]byte, 4096)) // the loop looks at what is there
 		}
 	}
-	ts.Fatalf("%s is not there after %v", args[0], patience)
+}
+
+// existing returns the last file on a path that exists.
+func existing(path string) string {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+		path = filepath.Dir(path)
+	}
 }
 
 // shows wants of stdout what a page shows as the output of a command: shows PAGE COMMAND. It

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestInterrupt: a command is interrupted at its limit and when the context ends, and says then
@@ -15,6 +17,7 @@ func TestInterrupt(t *testing.T) {
 	const script = `#!/bin/sh
 trap 'echo "{\"event\": \"report\", \"executions\": 7}"; exit 3' INT
 touch "$6"
+[ -p "$6.begun" ] && echo begun >"$6.begun"
 [ "$2" = long ] && while :; do sleep 0.01; done
 echo '{"event": "report", "executions": 1}'
 `
@@ -35,13 +38,17 @@ echo '{"event": "report", "executions": 1}'
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			out := filepath.Join(t.TempDir(), "begun")
+			out := filepath.Join(t.TempDir(), "out")
 			if c.asked {
+				if err := unix.Mkfifo(out+".begun", 0o600); err != nil {
+					t.Fatal(err)
+				}
 				go func() {
-					for _, err := os.Stat(out); err != nil; _, err = os.Stat(out) {
-						time.Sleep(time.Millisecond)
+					defer cancel()
+					if _, err := os.ReadFile(out + ".begun"); err != nil {
+						t.Error(err)
 					}
-					cancel()
+					os.Remove(out + ".begun")
 				}()
 			}
 			a := &Ariadne{Binary: program, Limit: c.limit}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestStreams: what the kernel tells everybody bounds how far a connection is, closely.
@@ -33,7 +35,7 @@ func TestStreams(t *testing.T) {
 	if _, err := io.ReadFull(b, make([]byte, 300)); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(50 * time.Millisecond) // it is acknowledged
+	waitForAcknowledgement(t, a)
 	all, err := Streams()
 	if err != nil {
 		t.Fatal(err)
@@ -139,5 +141,24 @@ func TestPipe(t *testing.T) {
 	}
 	if _, _, err := p.Read(); err != io.EOF {
 		t.Error(err)
+	}
+}
+
+// waitForAcknowledgement waits until the peer has acknowledged all that a connection has sent. The
+// kernel has no event for that.
+func waitForAcknowledgement(t *testing.T, c net.Conn) {
+	t.Helper()
+	raw, err := c.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for unacknowledged, patience := 1, time.Now().Add(10*time.Second); unacknowledged > 0; {
+		if time.Now().After(patience) {
+			t.Fatalf("%d bytes are not acknowledged", unacknowledged)
+		}
+		failed := raw.Control(func(fd uintptr) { unacknowledged, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
+		if failed != nil || err != nil {
+			t.Fatal(failed, err)
+		}
 	}
 }

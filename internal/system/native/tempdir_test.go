@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // TestTempDir: the directory goes when it is no longer needed, and when who has made it is killed.
@@ -45,17 +47,24 @@ func TestTempDir(t *testing.T) {
 	for dir = ""; !strings.HasPrefix(dir, "/") && lines.Scan(); {
 		dir = lines.Text()
 	}
+	watch, err := unix.InotifyInit1(unix.IN_CLOEXEC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(watch)
+	if _, err := unix.InotifyAddWatch(watch, dir, unix.IN_DELETE_SELF); err != nil {
+		t.Fatalf("%q: %v", dir, err)
+	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	cmd.Wait()
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-		_, err := os.Stat(dir)
-		if errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		if dir == "" || time.Now().After(deadline) {
-			t.Fatalf("%q is still there: %v", dir, err)
-		}
+	const patience = 30 * time.Second
+	fds := []unix.PollFd{{Fd: int32(watch), Events: unix.POLLIN}}
+	for err = unix.EINTR; err == unix.EINTR; {
+		_, err = unix.Poll(fds, int(patience.Milliseconds()))
+	}
+	if _, stat := os.Stat(dir); err != nil || !errors.Is(stat, fs.ErrNotExist) {
+		t.Errorf("%q is still there: %v, %v", dir, err, stat)
 	}
 }

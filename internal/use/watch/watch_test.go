@@ -197,9 +197,15 @@ watch:
 expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}}
 properties: {never three: {always: len(leader) < 3}}
 `)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	leads, found := make(chan struct{}), make(chan struct{})
 	reload, reloaded := make(chan struct{}), make(chan error, 2)
+	shown := 0
+	var errs [2]error
 	go func() {
-		time.Sleep(400 * time.Millisecond)
+		defer cancel()
+		<-leads // both
 		text, err := os.ReadFile(s.Path)
 		if err == nil {
 			err = os.WriteFile(s.Path, []byte(strings.ReplaceAll(string(text), "len(leader) < 3", "len(leader) < 2")),
@@ -209,19 +215,35 @@ properties: {never three: {always: len(leader) < 3}}
 			t.Error(err)
 		}
 		reload <- struct{}{}
-		time.Sleep(200 * time.Millisecond)
+		errs[0] = <-reloaded
+		<-found
 		if err := os.WriteFile(s.Path, []byte("nodes: [{name: n1}]\nwatch: {nodes: {n1: {pid: 1}}}\n"+leader),
 			0o644); err != nil {
 			t.Error(err)
 		}
 		reload <- struct{}{}
+		errs[1] = <-reloaded
 	}()
-	r := watchFor(t, s, Options{Time: time.Second, Reload: reload, OnReload: func(err error) { reloaded <- err }})
-	if err := <-reloaded; err != nil {
-		t.Error(err)
+	r, err := Watch(ctx, s, Options{
+		Reload:    reload,
+		OnReload:  func(err error) { reloaded <- err },
+		OnFinding: func(Finding) { close(found) },
+		OnShow: func(r live.Record) {
+			if n := len(r.Changes); n > 0 {
+				if shown += n; shown == 2 {
+					close(leads)
+				}
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := <-reloaded; err == nil || !strings.Contains(err.Error(), "start the watch again") {
-		t.Errorf("other nodes: %v", err)
+	if errs[0] != nil {
+		t.Error(errs[0])
+	}
+	if errs[1] == nil || !strings.Contains(errs[1].Error(), "start the watch again") {
+		t.Errorf("other nodes: %v", errs[1])
 	}
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "n1 leader(term=1), n2 leader(term=1)") {
 		t.Errorf("%+v %q", r.Findings, r.Doubts)

@@ -21,8 +21,9 @@ import (
 // terminal keeps what it shows as a text.
 type terminal struct {
 	tcell.SimulationScreen
-	mu    sync.Mutex
-	shown string
+	mu      sync.Mutex
+	shown   string
+	changed chan struct{} // has a value when shown may have changed
 }
 
 func (t *terminal) Show() {
@@ -38,6 +39,10 @@ func (t *terminal) Show() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.shown = b.String()
+	select {
+	case t.changed <- struct{}{}:
+	default: // it has one already
+	}
 }
 
 func (t *terminal) text() string {
@@ -61,14 +66,14 @@ func TestScreen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		terminal := &terminal{SimulationScreen: tcell.NewSimulationScreen("UTF-8")}
+		terminal := &terminal{SimulationScreen: tcell.NewSimulationScreen("UTF-8"), changed: make(chan struct{}, 1)}
 		shows := screen.New(d, terminal)
 		ended := make(chan error, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() { ended <- shows.Run(ctx) }()
 		wait := func(wanted ...string) {
 			t.Helper()
-			for deadline := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
+			for late := time.After(time.Minute); ; {
 				text, missing := terminal.text(), ""
 				for _, w := range wanted {
 					if !strings.Contains(text, w) {
@@ -78,7 +83,9 @@ func TestScreen(t *testing.T) {
 				if missing == "" {
 					return
 				}
-				if time.Now().After(deadline) {
+				select {
+				case <-terminal.changed:
+				case <-late:
 					cancel()
 					t.Fatalf("%d columns: no %q on\n%s", width, missing, text)
 				}
