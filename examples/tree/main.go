@@ -1,12 +1,12 @@
 // Command tree is an overlay tree with a maximum degree, as RandTree is in MaceMC's paper (NSDI
-// 2007): nodes of which each has a parent, but for one root.
+// 2007): each node but the root has a parent.
 //
 //	tree -name n2 -bootstrap n1 -degree 2 -wait 1s
 //
 // The bootstrap node is the root. Any other wants to join some time after its start, and asks the
 // bootstrap node. A request goes up the tree to the root, and from there down to a node that has
 // room. That node takes the one that asks for its child, makes a TCP connection to it, and says on
-// that that it is the parent. The connection stays: when it ends, the child is gone, or the parent.
+// it that it is the parent. The connection stays: when it ends, the child is gone, or the parent.
 // A node that has lost its parent is the root of its subtree, and asks again. The recovery timer
 // repeats requests until there is a parent. Nothing is kept on disk.
 //

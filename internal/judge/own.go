@@ -161,7 +161,7 @@ func (s *snapshot) Attr(name string) (starlark.Value, error) {
 	if name == earlier || !slices.Contains(s.q.params, name) {
 		return nil, nil // the interpreter knows what to say
 	}
-	return s.j.given(name, s.of)
+	return s.j.valueOf(name, s.of)
 }
 
 // rising(tuples, earlier): the last value of each node and key, a number, is nowhere less than it

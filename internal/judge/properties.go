@@ -198,7 +198,7 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		return c, fail(err.Error())
 	}
 	syntax.Walk(expr, func(n syntax.Node) bool {
-		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(c.params, id.Name) && p.gives(id.Name) {
+		if id, ok := n.(*syntax.Ident); ok && !slices.Contains(c.params, id.Name) && p.hasName(id.Name) {
 			c.params = append(c.params, id.Name)
 		}
 		return true
@@ -244,8 +244,8 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 	return c, nil
 }
 
-// gives reports whether a name is one of what properties get.
-func (p *Properties) gives(name string) bool {
+// hasName reports whether a name is one of what properties get.
+func (p *Properties) hasName(name string) bool {
 	return slices.Contains(property.OwnNames, name) || p.exposes(name) || p.stages.Has(name)
 }
 
@@ -425,7 +425,7 @@ func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict
 			continue
 		}
 		if given[name] == nil {
-			v, err := j.given(name, s)
+			v, err := j.valueOf(name, s)
 			if err != nil {
 				j.err = err
 				return
@@ -560,8 +560,8 @@ func (p *Properties) operations(past *expose.Past) []expose.Event {
 	return all
 }
 
-// given is what a property gets by a name.
-func (j *Judge) given(name string, s *expose.Snapshot) (starlark.Value, error) {
+// valueOf is what a property gets by a name.
+func (j *Judge) valueOf(name string, s *expose.Snapshot) (starlark.Value, error) {
 	if o, ok := own[name]; ok {
 		return o.of(j.Properties, s), nil
 	}

@@ -3,7 +3,7 @@
 // the host's files, and the ways to start the nodes. It says what has changed since a trace
 // was made, and what on the host may be why a node did not do the same twice.
 //
-// It executes nothing and writes nothing; it starts nodes for those who do.
+// It executes nothing and writes nothing; it starts nodes for packages that do.
 //
 // Invariants: a System is its own: what it changes of a spec it changes in a copy. The names of
 // local states (World) cover everything on which a node's behaviour depends, besides its inputs and

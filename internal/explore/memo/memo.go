@@ -286,7 +286,7 @@ func (m *Memo) transition(l *Local, in world.Input, out ariadne.Output) (*Transi
 	return t, nil
 }
 
-// meet is the state of a name to which several histories lead: that which was reached first
+// meet is the state of a name to which several histories lead: the one that was reached first
 // by a way that leads there again. It stands for all of them, and is reached again by that way.
 func (m *Memo) meet(l *Local) *Local {
 	if l.Unreplayable {

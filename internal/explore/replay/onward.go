@@ -50,7 +50,7 @@ func GoalOf(v *trace.Violation, goals []property.Goal) (goal int, ok bool) {
 	return goal, goal >= 0
 }
 
-// Goal is that which the trace is about.
+// Goal is the one that the trace is about.
 func (o *Onward) Goal() int { return o.trail.Goal }
 
 // Path is the execution so far.

@@ -112,7 +112,7 @@ func (r *Replay) Next(p *space.Path) (event int, ok bool) {
 	return 0, false
 }
 
-// goal is that which the trace's violation is about, if it is about one of those that the spec has.
+// goal is the goal of the spec that the trace's violation is about, if it is about one.
 func (r *Replay) goal() (goal int, ok bool) {
 	if r.Space.Properties == nil {
 		return 0, false

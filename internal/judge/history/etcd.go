@@ -130,7 +130,7 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 		case *http2.DataFrame:
 			if s != nil && s.method != "" {
 				s.sent = append(s.sent, f.Data()...)
-				return e.ask(s)
+				return e.beginOperations(s)
 			}
 		}
 		return nil
@@ -140,8 +140,8 @@ func (e *etcd) sent(b []byte) (n int, err error) {
 
 var errPush = errors.New("a response without a request")
 
-// ask begins the operations of a request that is whole.
-func (e *etcd) ask(s *stream) error {
+// beginOperations begins the operations of a request that is whole.
+func (e *etcd) beginOperations(s *stream) error {
 	m, err := whole(s.sent)
 	if m == nil || err != nil || s.asked {
 		return err

@@ -52,8 +52,8 @@ func newDirection(c *connection) direction {
 	return d
 }
 
-// take says what the next bytes of a direction are.
-func (d *direction) take(b []byte) string {
+// describe says what the next bytes of a direction are.
+func (d *direction) describe(b []byte) string {
 	var words []string
 	if rest, ok := bytes.CutPrefix(b, preface); ok {
 		words, b = append(words, "preface"), rest
@@ -74,7 +74,7 @@ func (d *direction) take(b []byte) string {
 			d.broken = true
 			return strings.Join(append(words, Hex(d.pending)), " ")
 		}
-		words = append(words, d.say(frame))
+		words = append(words, d.describeFrame(frame))
 		d.pending = d.pending[size:]
 	}
 	if len(d.pending) > 0 {
@@ -103,8 +103,8 @@ func WholeFrame(b []byte) (size int) {
 	}
 }
 
-// say says what a frame is.
-func (d *direction) say(f http2.Frame) string {
+// describeFrame says what a frame is.
+func (d *direction) describeFrame(f http2.Frame) string {
 	stream := f.Header().StreamID
 	switch f := f.(type) {
 	case *http2.MetaHeadersFrame:

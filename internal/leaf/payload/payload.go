@@ -110,10 +110,10 @@ func (r *Reader) read(m *ariadne.Message) Decoded {
 			r.http2[f] = newConnection(r.schema)
 		}
 		if c := r.http2[f]; c != nil {
-			return Decoded{h2, c.client.take(b)}
+			return Decoded{h2, c.client.describe(b)}
 		}
 		if c := r.http2[opposite(f)]; c != nil {
-			return Decoded{h2, c.server.take(b)}
+			return Decoded{h2, c.server.describe(b)}
 		}
 		if s := r.gob[f]; s != nil {
 			return Decoded{gob, s.take(b)}

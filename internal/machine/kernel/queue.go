@@ -58,7 +58,7 @@ func (q *Queue) Notify(ev Events) {
 	}
 }
 
-// Waiters are those who wait, in order.
+// Waiters are the waiting threads, in order.
 func (q *Queue) Waiters() []Waiter { return q.waiters }
 
 // Empty reports whether nothing waits.

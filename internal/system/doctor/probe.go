@@ -37,8 +37,8 @@ func Look() Facts {
 		TrapsTSC:     trapsTSC(),
 		CPUID:        tracee.CanTrapCPUID(),
 		Models:       models(),
-		PidfdGetfd:   call(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
-		MountSetattr: call(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
+		PidfdGetfd:   tryCall(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
+		MountSetattr: tryCall(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
 		Pages:        tracee.CanFollowPages(),
 		BPF:          probe.Check(),
 		Filesystems:  read("/proc/filesystems"),
@@ -114,8 +114,8 @@ func getTSC() error {
 	return unix.Prctl(unix.PR_GET_TSC, uintptr(unsafe.Pointer(&mode)), 0, 0, 0)
 }
 
-// call makes a system call whose arguments make it fail, to see whether it is there.
-func call(nr, a, b, c uintptr) error {
+// tryCall makes a system call whose arguments make it fail, to see whether it is there.
+func tryCall(nr, a, b, c uintptr) error {
 	_, _, errno := unix.Syscall6(nr, a, b, c, 0, 0, 0)
 	return present(errno)
 }

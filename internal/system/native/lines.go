@@ -120,7 +120,7 @@ type File struct {
 // has now do not count.
 func Tail(path string, fromEnd bool) (*File, error) {
 	f := &File{path: path, buffer: make([]byte, 1<<16)}
-	if err := f.open(); err != nil {
+	if err := f.openFromStart(); err != nil {
 		return nil, err
 	}
 	if fromEnd && f.file != nil {
@@ -133,7 +133,8 @@ func Tail(path string, fromEnd bool) (*File, error) {
 	return f, nil
 }
 
-func (f *File) open() error {
+// openFromStart opens the file, if it is there, to be read from its beginning.
+func (f *File) openFromStart() error {
 	file, err := os.Open(f.path)
 	switch {
 	case os.IsNotExist(err):
@@ -162,7 +163,7 @@ func (f *File) Close() error {
 // Read implements Source.
 func (f *File) Read() (all []string, lost string, err error) {
 	if f.file == nil {
-		if err := f.open(); err != nil || f.file == nil {
+		if err := f.openFromStart(); err != nil || f.file == nil {
 			return nil, "", err
 		}
 	}

@@ -199,7 +199,7 @@ func (s *server) answer(handle uint64, n int) []byte {
 
 func (s *server) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	if in.NodeId == sayNode {
-		return uint32(len(data)), s.say(in.Fh, string(data))
+		return uint32(len(data)), s.takeLines(in.Fh, string(data))
 	}
 	d := s.find(in.NodeId)
 	if d == nil {
@@ -221,8 +221,8 @@ func (d *served) change(o block.Op) {
 	}
 }
 
-// say takes lines that a program writes. The end of the last one may be left out.
-func (s *server) say(handle uint64, text string) fuse.Status {
+// takeLines takes lines that a program writes. The end of the last one may be left out.
+func (s *server) takeLines(handle uint64, text string) fuse.Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.hear == nil {

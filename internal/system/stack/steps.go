@@ -89,7 +89,7 @@ func (m *mounts) verify(nodes []uint64) *failure {
 // apply makes calls, and says before and after each of them where it is.
 func (m *mounts) apply(calls []fsmodel.Call) (r Result) {
 	for i, c := range calls {
-		if err := say(fmt.Sprintf("call %d", i)); err != nil {
+		if err := writeLine(fmt.Sprintf("call %d", i)); err != nil {
 			return Result{Failed: "/dev/ariadne: " + err.Error()}
 		}
 		err := doCall(c, m.top())
@@ -101,15 +101,15 @@ func (m *mounts) apply(calls []fsmodel.Call) (r Result) {
 			}
 		}
 		r.After = append(r.After, after)
-		if err := say(fmt.Sprintf("done %d", i)); err != nil {
+		if err := writeLine(fmt.Sprintf("done %d", i)); err != nil {
 			return Result{Failed: "/dev/ariadne: " + err.Error()}
 		}
 	}
 	return r
 }
 
-// say writes a line to /dev/ariadne.
-func say(line string) error {
+// writeLine writes a line to /dev/ariadne.
+func writeLine(line string) error {
 	f, err := os.OpenFile("/dev/ariadne", os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -175,17 +175,18 @@ func (m *mounts) execute(words []string, dir string, env []string, limit time.Du
 	}
 	switch {
 	case err == nil:
-		return "", false, m.said()
+		return "", false, m.outputTail()
 	case ctx.Err() != nil:
-		return fmt.Sprintf("it did not end within %v", limit), true, m.said()
+		return fmt.Sprintf("it did not end within %v", limit), true, m.outputTail()
 	}
-	return err.Error(), false, m.said()
+	return err.Error(), false, m.outputTail()
 }
 
 // mostSaid is how much of the end of a command's output is kept, in bytes.
 const mostSaid = 16 << 10
 
-func (m *mounts) said() string {
+// outputTail is the end of what a command has written.
+func (m *mounts) outputTail() string {
 	end, err := m.out.Seek(0, io.SeekEnd)
 	if err != nil {
 		return ""

@@ -94,14 +94,14 @@ func Start(c *Config, temp string, flushes bool) (*Worker, error) {
 		return nil, err
 	}
 	// it has mounted the server
-	if _, err := w.call(context.Background(), setup{*c, temp}, w.slack); err != nil {
+	if _, err := w.exchange(context.Background(), setup{*c, temp}, w.slack); err != nil {
 		unix.Close(own)
 		w.served <- err
 		w.Close()
 		return nil, err
 	}
 	go func() { w.served <- w.server.serve(own) }()
-	if _, err := w.call(context.Background(), []Step{}, w.slack); err != nil {
+	if _, err := w.exchange(context.Background(), []Step{}, w.slack); err != nil {
 		w.Close()
 		return nil, err
 	}
@@ -175,11 +175,11 @@ func (r *Recorder) Mark(text string) { r.add(block.Op{Kind: block.Mark, Text: te
 // Do does steps, one after the other, until one fails. From then on only those with Always are
 // done. The error is of the worker itself: it is of no use any more.
 func (w *Worker) Do(ctx context.Context, steps []Step, limit time.Duration) ([]Result, error) {
-	return w.call(ctx, steps, limit+w.slack)
+	return w.exchange(ctx, steps, limit+w.slack)
 }
 
-// call sends a value, and waits for its results.
-func (w *Worker) call(ctx context.Context, value any, limit time.Duration) (results []Result, err error) {
+// exchange sends a value, and waits for its results.
+func (w *Worker) exchange(ctx context.Context, value any, limit time.Duration) (results []Result, err error) {
 	if err := w.enc.Encode(value); err != nil {
 		return nil, w.failed(err)
 	}

@@ -167,8 +167,8 @@ func (v *verdict) String() string {
 	return v.status
 }
 
-// says reports whether it is the same as another one.
-func (v *verdict) says(o *verdict) bool {
+// equals reports whether it is the same as another one.
+func (v *verdict) equals(o *verdict) bool {
 	return v.passed == o.passed && v.status == o.status && v.read[Output].distance(o.read[Output]) == 0
 }
 
@@ -485,7 +485,7 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 // audit looks whether an image gets the verdict of the one that it is taken for.
 func (j *judge) audit(ctx context.Context, work *job, r *Result, v *verdict) error {
 	again, err := j.look(ctx, work, r, nil)
-	if err == nil && !again.undecided && !again.says(v) {
+	if err == nil && !again.undecided && !again.equals(v) {
 		err = fmt.Errorf("the checker says %q of one image and %q of another one that is the same wherever the checker looked: the checker depends on more than the files, or this is a bug of Ariadne (--apart checks each image)", again.status, v.status)
 	}
 	return err
@@ -498,7 +498,7 @@ func (j *judge) same(ctx context.Context, work *job, v *verdict) error {
 		return nil
 	}
 	again, err := j.look(ctx, work, new(Result), newWatch(work.tree))
-	if err == nil && again.says(v) {
+	if err == nil && again.equals(v) {
 		return nil
 	}
 	j.Apart = true

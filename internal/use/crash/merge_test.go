@@ -142,7 +142,7 @@ func TestMerged(t *testing.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			if !got.says(want) || plain(got.output) != plain(want.output) {
+			if !got.equals(want) || plain(got.output) != plain(want.output) {
 				rt.Fatalf("of an image that is like another one where it looks the checker says %+v, and of that itself %+v", *got, *want)
 			}
 		}

@@ -121,7 +121,7 @@ func (r *round) run(ctx context.Context) error {
 	walk := block.NewWalk(r.base, r.log, r.j.Spec.Sector)
 	for _, at := range r.points() {
 		walk.To(at)
-		said := r.said(at)
+		said := r.epochOf(at)
 		key := r.j.subject.key(said)
 		p := walk.Images(r.j.Spec.Images, r.j.Spec.Seed)
 		r.j.Points++
@@ -152,8 +152,8 @@ func (r *round) run(ctx context.Context) error {
 	return r.judgeAll(ctx)
 }
 
-// said is what was said at a position of the log: for a recovery, when the first loss happened.
-func (r *round) said(at int) *epoch {
+// epochOf is what was said at a position of the log: for a recovery, when the first loss happened.
+func (r *round) epochOf(at int) *epoch {
 	if r.parent != nil {
 		return r.parent.epoch
 	}

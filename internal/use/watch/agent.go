@@ -156,7 +156,7 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 		}
 		return err
 	}
-	return a.came(n, p, max(n.checked, a.looked))
+	return a.enterProcess(n, p, max(n.checked, a.looked))
 }
 
 // pidOf is the id of a node's process; 0: there is none now.
@@ -172,17 +172,18 @@ func pidOf(ctx context.Context, n *spec.Native) (int, error) {
 	return n.PID, nil
 }
 
-// came enters that a node's process is there, which was not there at a time.
-func (a *Agent) came(n *watched, p *native.Process, before ariadne.Time) error {
+// enterProcess enters that a node's process is there, which was not there at a time.
+func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time) error {
 	n.process = p
 	if err := a.follow(n, p.PID); err != nil {
 		return err
 	}
 	at := a.now()
-	a.tell(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
+	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	if names := a.missed(n); len(names) > 0 {
 		n.unknown = append(n.unknown, names...)
-		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
+		a.addRecord(n,
+			live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
 	}
 	n.met = true
 	return a.waiter.Add(p.Descriptor())
@@ -215,7 +216,7 @@ func (a *Agent) run(ctx context.Context) error {
 	}
 	for ctx.Err() == nil {
 		began := native.Now()
-		if err := a.look(ctx); err != nil {
+		if err := a.observe(ctx); err != nil {
 			return err
 		}
 		a.flush()
@@ -241,7 +242,7 @@ func (a *Agent) run(ctx context.Context) error {
 // finish tells so much of the time after the last event that the event can be judged.
 func (a *Agent) finish() error {
 	for range 2 {
-		if err := a.look(context.Background()); err != nil {
+		if err := a.observe(context.Background()); err != nil {
 			return err
 		}
 		a.flush()
@@ -251,8 +252,8 @@ func (a *Agent) finish() error {
 	return nil
 }
 
-// look tells what has happened since it was last called.
-func (a *Agent) look(ctx context.Context) error {
+// observe records what has happened since it was last called.
+func (a *Agent) observe(ctx context.Context) error {
 	all := a.now()
 	told := len(a.batch)
 	complete, err := a.readCalls()
@@ -290,7 +291,7 @@ func (a *Agent) look(ctx context.Context) error {
 		if positions != nil {
 			r.Positions, r.Read = positions[i], a.now()
 		}
-		a.tell(n, r)
+		a.addRecord(n, r)
 	}
 	return a.lookRarely(ctx)
 }
@@ -320,7 +321,7 @@ func (a *Agent) readLines(n *watched) error {
 		lines, lost, err := s.Read()
 		at := a.now()
 		if lost != "" {
-			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: lost, Names: a.namesByLines()})
+			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: lost, Names: a.namesByLines()})
 		}
 		for _, line := range lines {
 			a.showLine(n, line, at)
@@ -364,7 +365,7 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
 	if len(changes) > 0 {
 		n.enter(changes)
-		a.tell(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
+		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
 }
 
@@ -376,7 +377,7 @@ func (a *Agent) went(n *watched) error {
 		return err
 	}
 	n.process, n.exposed, n.unknown = nil, n.exposed.Staying(), nil
-	a.tell(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
+	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil
 }
@@ -389,7 +390,7 @@ const mostBehind = 1 << 18
 func (a *Agent) tellSkipped() {
 	for _, n := range a.nodes {
 		if n.skipped != nil {
-			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: n.skipped,
+			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: n.skipped,
 				Text: "changes came faster than they were judged"})
 			n.skipped = nil
 		}
@@ -397,8 +398,8 @@ func (a *Agent) tellSkipped() {
 	a.behind = a.log.Behind() > mostBehind
 }
 
-// tell adds a record of a node.
-func (a *Agent) tell(n *watched, r live.Record) {
+// addRecord adds a record of a node.
+func (a *Agent) addRecord(n *watched, r live.Record) {
 	if a.behind && r.Kind == live.Show {
 		for i := range r.Changes {
 			if name := r.Changes[i].Name; !slices.Contains(n.skipped, name) {

@@ -218,7 +218,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		}
 		if more := dropped - a.dropped[i]; more > 0 {
 			a.dropped[i] = dropped
-			a.tell(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
+			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
 				Text: fmt.Sprintf("%d calls of functions came too fast", more)})
 		}
 	}
@@ -241,7 +241,7 @@ func (a *Agent) showCall(c *probe.Call) {
 		return
 	}
 	if c.Missing {
-		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{p.Name},
+		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{p.Name},
 			Text: fmt.Sprintf("a value could not be read at a call of %s", p.Function)})
 		return
 	}
@@ -252,7 +252,7 @@ func (a *Agent) showCall(c *probe.Call) {
 	out := ariadne.Output{Exposures: []ariadne.Shown{{At: at, Exposure: e}}}
 	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
 	n.enter(changes)
-	a.tell(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
+	a.addRecord(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
 		Text: "call of " + p.Function})
 }
 

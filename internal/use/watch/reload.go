@@ -114,13 +114,13 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		changes = append(changes, expose.Change{Tuple: t})
 	}
 	if n.process != nil {
-		a.tell(n, live.Record{Kind: live.Up, After: at, At: at, Text: fmt.Sprintf("process %d", n.process.PID)})
+		a.addRecord(n, live.Record{Kind: live.Up, After: at, At: at, Text: fmt.Sprintf("process %d", n.process.PID)})
 	}
 	if len(changes) > 0 {
-		a.tell(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: "known before"})
+		a.addRecord(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: "known before"})
 	}
 	if names := slices.Concat(unknown, n.unknown); n.process != nil && len(names) > 0 {
-		a.tell(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "the spec has changed", Names: names})
+		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "the spec has changed", Names: names})
 	}
 }
 

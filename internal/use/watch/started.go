@@ -160,7 +160,7 @@ func (a *Agent) start(r *launch) error {
 		if err != nil {
 			return err
 		}
-		return a.came(n, p, before)
+		return a.enterProcess(n, p, before)
 	}
 	if n.native.Start != nil {
 		r.cmd, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)

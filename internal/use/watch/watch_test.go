@@ -312,7 +312,7 @@ func TestBehind(t *testing.T) {
 	show := func() {
 		t.Helper()
 		a.showLine(a.nodes[0], "leads 1", a.now())
-		if err := a.look(t.Context()); err != nil {
+		if err := a.observe(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		a.flush()

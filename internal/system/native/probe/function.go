@@ -271,7 +271,7 @@ func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 		} else if err != nil {
 			return false, fmt.Errorf("BPF: %w", err)
 		}
-		c, err := k.call(k.record.RawSample)
+		c, err := k.parseCall(k.record.RawSample)
 		if err != nil {
 			return false, err
 		}
@@ -279,8 +279,8 @@ func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 	}
 }
 
-// call reads a record.
-func (k *Kernel) call(b []byte) (c Call, err error) {
+// parseCall reads a record.
+func (k *Kernel) parseCall(b []byte) (c Call, err error) {
 	number := 0
 	if len(b) >= atPieces {
 		number = int(binary.LittleEndian.Uint32(b[atSite:]))

@@ -77,7 +77,7 @@ type End struct {
 
 var _ = kernel.DeclareKind[*End]()
 
-// end adds an open end and wakes those who wait in open for one of its kind.
+// end adds an open end and wakes the threads that wait in open for one of its kind.
 func (p *Pipe) end(reads, writes bool) *End {
 	if reads {
 		p.readers++

@@ -79,7 +79,7 @@ func Find(p *kernel.Process, id uint64) *Context {
 	return contextsOf.Of(p.Node).contexts[key{p.MM, id}]
 }
 
-// Destroy ends a context; those who wait for its events go on.
+// Destroy ends a context; threads that wait for its events go on.
 func Destroy(p *kernel.Process, id uint64) bool {
 	c := Find(p, id)
 	if c == nil {
