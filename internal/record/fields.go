@@ -73,8 +73,11 @@ type CoverageFields struct {
 	Boots       int   `json:"boots"`
 	Thaws       int   `json:"thaws"`
 	// of thaws, by writing pages and not by copies of processes
-	InPlace    int `json:"in_place,omitempty"`
-	Freezes    int `json:"freezes"`
+	InPlace int `json:"in_place,omitempty"`
+	Freezes int `json:"freezes"`
+	// checkpoints that workers made of other workers', and those that were of no use
+	Adopted    int `json:"adopted,omitempty"`
+	Unadopted  int `json:"unadopted,omitempty"`
 	Evictions  int `json:"evictions"`
 	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
 	Mismatches int `json:"mismatches"`
@@ -172,6 +175,7 @@ func (c *Coverage) Fields() *CoverageFields {
 		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen,
 		Replayed: n.Replayed,
 		Boots:    n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen,
+		Adopted: n.Adopted, Unadopted: n.Unadopted,
 		Abandoned:  n.Lost,
 		Evictions:  n.Evictions,
 		Mismatches: n.Mismatches, Audited: n.Audited, Incomparable: n.Incomparable, Unreplayable: n.Unreplayable,
@@ -207,6 +211,7 @@ func (f *CoverageFields) coverage() Coverage {
 		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent,
 			Foreseen: f.Foreseen,
 			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes,
+			Adopted: f.Adopted, Unadopted: f.Unadopted,
 			Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable,
 			Unreplayable: f.Unreplayable,

@@ -5,6 +5,7 @@ package system
 import (
 	"fmt"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/machine/node"
 )
@@ -32,6 +33,27 @@ func (f frozen) Thaw() (memo.Freezable, error) {
 		return nil, err
 	}
 	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.sought, f.of.files}}, nil
+}
+
+// Data is what other executors may have of the checkpoint.
+func (f frozen) Data() any {
+	if p := f.Portable(); p != nil {
+		return p
+	}
+	return nil
+}
+
+// Adopt makes a checkpoint of what is another executor's.
+func (f frozen) Adopt(data any) (memo.Frozen, error) {
+	p, ok := data.(*node.Portable)
+	if !ok {
+		return nil, fmt.Errorf("%w: it is of another kind of node", ariadne.ErrNotFreezable)
+	}
+	c, err := f.Checkpoint.Adopt(p)
+	if err != nil {
+		return nil, err
+	}
+	return frozen{c, f.of}, nil
 }
 
 // CanRestore reports whether a checkpoint is of the same start of the node.

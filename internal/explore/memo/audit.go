@@ -67,11 +67,11 @@ func (x *Executor) withCalls(l *Local, in world.Input) (out ariadne.Output, comp
 }
 
 // again has an instance of its own do something in a state, as oneMore does, and another
-// one when that is lost.
+// one when that is lost. It comes from no adopted checkpoint: so audits compare these, too.
 func (x *Executor) again(l *Local, do func(Freezable) (ariadne.Output, error)) (out ariadne.Output, comparable bool,
 	err error) {
 	for {
-		from, c := x.kept.nearest(l)
+		from, c := x.kept.nearestMade(l)
 		m, err := x.newInstance(from, c)
 		if err != nil {
 			return out, false, err

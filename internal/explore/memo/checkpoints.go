@@ -27,6 +27,7 @@ type checkpoints struct {
 	heap      checkpointHeap
 	floor     int // the use of what was evicted last
 	evictions int
+	forgotten func(*Local) // is called when the checkpoint of a state is dropped
 }
 
 type checkpoint struct {
@@ -34,6 +35,8 @@ type checkpoint struct {
 	frozen Frozen
 	since  int // floor when it was last used
 	value  int // since and its use, when last looked at
+	// adopted: it was made of another executor's.
+	adopted bool
 }
 
 // checkpointHeap has the checkpoint of the least value on top (container/heap).
@@ -52,7 +55,7 @@ func (h *checkpointHeap) Pop() any {
 }
 
 // keep makes room for a checkpoint and enters it.
-func (k *checkpoints) keep(l *Local, f Frozen) error {
+func (k *checkpoints) keep(l *Local, f Frozen, adopted bool) error {
 	if k.room != nil {
 		k.bytes = k.room(k.held)
 	}
@@ -60,7 +63,7 @@ func (k *checkpoints) keep(l *Local, f Frozen) error {
 	for len(k.heap) > 0 && (len(k.heap) >= k.count || k.bytes > 0 && k.held+f.Bytes() > k.bytes) {
 		errs = append(errs, k.evict())
 	}
-	c := &checkpoint{local: l, frozen: f, since: k.floor}
+	c := &checkpoint{local: l, frozen: f, since: k.floor, adopted: adopted}
 	c.value = k.value(c)
 	k.at[l.Name] = c
 	heap.Push(&k.heap, c)
@@ -74,6 +77,17 @@ func (k *checkpoints) nearest(l *Local) (*Local, *checkpoint) {
 	for a := l; ; a = a.Parent {
 		if c := k.at[a.Name]; c != nil || a.Parent == nil {
 			return a, c
+		}
+	}
+}
+
+// nearestMade is the nearest one that was not adopted, likewise.
+func (k *checkpoints) nearestMade(l *Local) (*Local, *checkpoint) {
+	for a := l; ; a = a.Parent {
+		if c := k.at[a.Name]; c != nil && !c.adopted {
+			return a, c
+		} else if a.Parent == nil {
+			return a, nil
 		}
 	}
 }
@@ -116,6 +130,7 @@ func (k *checkpoints) evict() error {
 // forget drops a checkpoint that is not in the heap any more.
 func (k *checkpoints) forget(c *checkpoint) error {
 	delete(k.at, c.local.Name)
+	k.forgotten(c.local)
 	k.held -= c.frozen.Bytes()
 	return c.frozen.Drop()
 }
@@ -135,6 +150,7 @@ func (k *checkpoints) lose(l *Local) error {
 func (k *checkpoints) drop() error {
 	var errs []error
 	for _, c := range k.heap {
+		k.forgotten(c.local)
 		errs = append(errs, c.frozen.Drop())
 	}
 	k.heap, k.held = nil, 0

@@ -76,8 +76,10 @@ type Counts struct {
 	Thaws      int `json:"thaws"`
 	InPlace    int `json:"in_place"` // of Thaws, those of an instance that has kept its processes
 	Freezes    int `json:"freezes"`
-	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
-	Lost       int `json:"lost"`     // instances that could not go on from their states
+	Adopted    int `json:"adopted"`   // checkpoints made of another executor's (exchange.go)
+	Unadopted  int `json:"unadopted"` // those of others that were of no use
+	Unfrozen   int `json:"unfrozen"`  // states that could not be frozen
+	Lost       int `json:"lost"`      // instances that could not go on from their states
 	Evictions  int `json:"evictions"`
 	Mismatches int `json:"mismatches"` // executions that did not do what another one did
 	Audited    int `json:"audited"`
@@ -110,6 +112,8 @@ func (c *Counts) Add(d Counts) {
 	c.Thaws += d.Thaws
 	c.InPlace += d.InPlace
 	c.Freezes += d.Freezes
+	c.Adopted += d.Adopted
+	c.Unadopted += d.Unadopted
 	c.Unfrozen += d.Unfrozen
 	c.Lost += d.Lost
 	c.Evictions += d.Evictions
@@ -140,6 +144,10 @@ type Executor struct {
 	// returns is the share of the last transitions that began in a state from which
 	// the node's instance had gone elsewhere.
 	returns float64
+	// exchange has the checkpoints of other executors; nil: there are none. refused are the names of
+	// states of which these are of no use.
+	exchange *exchange
+	refused  map[ariadne.Digest]bool
 	// told are outputs that were foreseen, of transitions that are audited.
 	told map[asked]*ariadne.Output
 	// OnMismatch, when not nil, is told the mismatches of audits and replays; the
@@ -163,8 +171,14 @@ func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
 	if l.Now == nil {
 		l.Now = func() time.Duration { return 0 }
 	}
-	return &Executor{memo: m, boot: boot, limits: l, live: make([]living, len(boot)),
+	x := &Executor{memo: m, boot: boot, limits: l, live: make([]living, len(boot)),
 		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, room: l.Room, at: map[ariadne.Digest]*checkpoint{}}}
+	x.kept.forgotten = func(l *Local) {
+		if x.exchange != nil {
+			x.exchange.withdraw(l.Name, x)
+		}
+	}
+	return x
 }
 
 // Counts tells what was done so far.
@@ -228,6 +242,9 @@ func (x *Executor) giveUp(id ariadne.NodeID) error {
 // lose gives up the checkpoint of a state from which an instance was lost.
 func (x *Executor) lose(from *Local) error {
 	x.counts.Lost++
+	if c := x.kept.at[from.Name]; c != nil && c.adopted {
+		x.refuse(from) // or it would be adopted again
+	}
 	return x.kept.lose(from)
 }
 
@@ -380,6 +397,12 @@ func halves(n, left int) bool { return left >= replaysApart && left < n && left&
 // it had gone elsewhere. cut: one of them took too long this time, and it is not there.
 func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	from, there := x.nearest(l)
+	again = !there
+	if adopted, err := x.adopt(l, from); err != nil {
+		return again, "", err
+	} else if adopted {
+		from, there = x.nearest(l)
+	}
 	if !there {
 		if from, err = x.restoreNearest(l); err != nil {
 			return true, "", err
@@ -389,12 +412,12 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	for i, s := range way {
 		if halves(len(way), len(way)-i) {
 			if err := x.freeze(s.Parent); err != nil {
-				return !there, "", err
+				return again, "", err
 			}
 		}
 		out, took, err := x.step(s.Parent, s.Input)
 		if err != nil {
-			return !there, "", err
+			return again, "", err
 		}
 		x.counts.Replaying += took
 		x.counts.Replayed++
@@ -402,15 +425,15 @@ func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 		case out.Digest == s.StepDigest:
 			continue
 		case out.Cut != "":
-			return !there, out.Cut, x.abandon(l.Node)
+			return again, out.Cut, x.abandon(l.Node)
 		case out.Unreplayable || s.Unreplayable:
 			x.live[l.Node].astray = true
 			continue
 		default:
-			return !there, "", x.replayDiffers(s, out)
+			return again, "", x.replayDiffers(s, out)
 		}
 	}
-	return !there, "", nil
+	return again, "", nil
 }
 
 // replayDiffers reports that a replay did not do what the first execution did. The state
@@ -561,8 +584,9 @@ func (x *Executor) freeze(l *Local) error {
 	}
 	x.counts.Freezes++
 	x.counts.Freeze.enter(took)
+	x.offer(l, f)
 	began = x.limits.Now()
-	err = x.kept.keep(l, f)
+	err = x.kept.keep(l, f, false)
 	x.counts.Ending += x.limits.Now() - began
 	return err
 }

@@ -10,13 +10,14 @@ import (
 
 // Pool makes transitions for several workers, each of which has an executor of its
 // own. They share the remembered transitions, and a transition that several of them
-// want at the same time is executed once.
+// want at the same time is executed once. They share checkpoints, too (exchange.go).
 //
 // A worker executes what is missing itself, on the thread of its executor. To ask
 // another thread costs two switches, which on idle processors of a virtual machine
 // takes half as long as a thaw.
 type Pool struct {
-	memo *Memo
+	memo     *Memo
+	exchange *exchange // of checkpoints
 
 	mu      sync.Mutex // of all below
 	pending map[asked]*request
@@ -37,7 +38,9 @@ type request struct {
 }
 
 // NewPool returns a pool without workers.
-func NewPool(m *Memo) *Pool { return &Pool{memo: m, pending: map[asked]*request{}} }
+func NewPool(m *Memo) *Pool {
+	return &Pool{memo: m, exchange: newExchange(), pending: map[asked]*request{}}
+}
 
 // Worker is a worker's access to a pool. It is used and closed on one goroutine.
 type Worker struct {
@@ -52,6 +55,7 @@ type Worker struct {
 // now on. Close must follow.
 func (p *Pool) Worker(x *Executor) *Worker {
 	w := &Worker{pool: p, executor: x}
+	x.exchange = p.exchange
 	p.mu.Lock()
 	p.workers = append(p.workers, w)
 	p.mu.Unlock()

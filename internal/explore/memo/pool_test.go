@@ -80,6 +80,47 @@ func TestPoolSharesExecutions(t *testing.T) {
 	}
 }
 
+// TestPoolAdoptsCheckpoints: what one worker has reached and frozen, another one does not replay,
+// but for the way to what that rests on.
+func TestPoolAdoptsCheckpoints(t *testing.T) {
+	m := open(t, memo.Options{})
+	var all []*memo.Worker
+	p := memo.NewPool(m)
+	for range 2 {
+		own := &memotest.Instances{Programs: chaos}
+		w := p.Worker(memo.NewExecutor(m, own.Boot(), memo.Limits{Checkpoints: 100, Every: 5, Audit: 1}))
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil || own.Alive != 0 || own.Frozen != 0 {
+				t.Errorf("%d instances and %d checkpoints are left: %v", own.Alive, own.Frozen, err)
+			}
+		})
+		all = append(all, w)
+	}
+	l := m.Root(0)
+	var way []*memo.Local
+	for d := range 43 {
+		tr, err := all[0].Transition(l, input(min(d, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = tr.To
+		way = append(way, l)
+	}
+	// The other one does something else at the end, and then nearer to the beginning.
+	for _, l := range []*memo.Local{l, way[20]} {
+		if _, err := all[1].Transition(l, input(2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, w := range all {
+		w.Close()
+	}
+	c := p.Counts()
+	if c.Adopted != 2 || c.Unadopted != 0 || c.Mismatches != 0 {
+		t.Errorf("%d checkpoints were adopted, %d were not; %d mismatches", c.Adopted, c.Unadopted, c.Mismatches)
+	}
+}
+
 // gated boots instances that wait at their first input until the gate opens.
 func gated(gate <-chan struct{}, booted chan<- ariadne.NodeID) func(*memotest.Instances) []memo.Boot {
 	return func(o *memotest.Instances) []memo.Boot {

@@ -329,3 +329,32 @@ func TestBytes(t *testing.T) {
 		t.Errorf("a leaf with a map: %d", got)
 	}
 }
+
+type number struct{ n int }
+
+type numbers struct {
+	one  number
+	two  [2]number
+	by   map[number]*numbers
+	any  interface{ number() int }
+	list []number
+	same *number
+}
+
+func (n *number) number() int { return n.n }
+
+// TestEdited: an edit changes all values of its type in the copy, and none in the original, and the
+// copy keeps its shape.
+func TestEdited(t *testing.T) {
+	a := &numbers{one: number{1}, two: [2]number{{2}, {3}}, any: &number{4}, list: []number{{5}, {6}}}
+	a.by, a.same = map[number]*numbers{{7}: a, {8}: nil}, &a.list[1]
+	i := New[numbers](nil, nil).Image(a)
+	b := i.Edited(EditOf(func(n *number) { n.n += 10 })).Copy()
+	if b.one.n != 11 || b.two != [2]number{{12}, {13}} || b.any.number() != 14 || b.list[0].n != 15 ||
+		b.by[number{17}] != b || len(b.by) != 2 || b.same != &b.list[1] || b.same.n != 16 {
+		t.Errorf("edited: %+v", b)
+	}
+	if c := i.Copy(); c.one.n != 1 || c.by[number{7}] != c || c.same.n != 6 {
+		t.Errorf("the image has changed: %+v", c)
+	}
+}

@@ -36,6 +36,8 @@ type layout struct {
 	slots  []slot
 	// strings are the offsets of strings, whose bytes are shared.
 	strings []uintptr
+	// within are the offsets of values of a type in a value, as far as they were asked for.
+	within sync.Map // reflect.Type -> []uintptr
 }
 
 // flat: a value is copied as it stands.

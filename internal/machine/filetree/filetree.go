@@ -86,7 +86,8 @@ type Tree struct {
 	again map[uint64]uint64   // Recreated
 	// linked are the files that have a hidden name, by inode; it is never taken away.
 	linked map[uint64]bool
-	lent   map[string]uint32 // true modes of directories to which in has access
+	lent   map[string]uint32     // true modes of directories to which in has access
+	made   map[foreignFile]entry // counterparts of files that another tree has made
 }
 
 // New returns the tree at base, of which only dirs (paths from base) can change;
@@ -142,8 +143,13 @@ func (t *Tree) Follows(ino uint64) bool { return t.cur.files[ino] != nil || t.op
 
 // Recreated says which directories stand for one that the program removed and an
 // earlier state has: the inode number of the first by that of the new one. It grows
-// with Restore.
-func (t *Tree) Recreated() map[uint64]uint64 { return t.again }
+// with Restore. nil: there is none.
+func (t *Tree) Recreated() map[uint64]uint64 {
+	if len(t.again) == 0 {
+		return nil
+	}
+	return t.again
+}
 
 // Name returns a name of the file in s, by its inode number.
 func (s *State) Name(ino uint64) (name string, ok bool) {

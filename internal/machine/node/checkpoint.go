@@ -29,6 +29,9 @@ type Checkpoint struct {
 	threads []frozenThreads // by process, as all that follows
 	pages   []pages         // in which the processes differ from the forks
 	bytes   int64
+
+	portable *Portable            // or nil
+	pairings map[*origin]*pairing // with nodes of other executors
 }
 
 // frozenThreads are those of a process, leader first.
@@ -95,6 +98,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	var bytes int64
 	c.forks, c.pages, bytes = n.freezePages(procs)
 	c.bytes += bytes
+	c.portable = n.portable(c)
 	return c, nil
 }
 

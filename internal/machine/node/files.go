@@ -322,8 +322,11 @@ func (n *Node) treeID(key inode.Key) uint64 {
 	if key.Dev == n.k.Files.Private {
 		return key.Ino
 	}
-	return key.Ino | 1<<63
+	return key.Ino | inMemory
 }
+
+// inMemory is set in the numbers by which the tree knows memory files.
+const inMemory = 1 << 63
 
 // readOnly reports whether a file is the host's.
 func (n *Node) readOnly(key inode.Key) bool {

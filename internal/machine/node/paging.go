@@ -32,8 +32,10 @@ type forks struct {
 	read []map[uint64]*page
 	// attributes are those of each process.
 	attributes []attributes
-	thawed     int // how often they were copied
-	users      int // checkpoints and living nodes that need them
+	// origin is the moment at which they were made; nil: nobody has looked yet.
+	origin *origin
+	thawed int // how often they were copied
+	users  int // checkpoints and living nodes that need them
 }
 
 // use counts one more user of the forks. leave counts one less, and the last one ends them.

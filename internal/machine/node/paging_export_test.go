@@ -60,7 +60,7 @@ func joinedMaps(th *thread) string {
 			continue
 		}
 		f := bytes.Fields(line)
-		k := fmt.Sprintf("%s %s", f[1], bytes.Join(f[3:], []byte(" ")))
+		k := strings.TrimSuffix(fmt.Sprintf("%s %s", f[1], bytes.Join(f[3:], []byte(" "))), " [heap]")
 		if m.inode != 0 {
 			k += fmt.Sprintf(" at %#x", m.offset-m.start)
 		}
@@ -97,3 +97,10 @@ func descriptorsOf(th *thread) string {
 
 // CanFollow reports whether this machine tells which pages are written, as far as is known.
 func CanFollow() bool { return !cannotFollow.Load() }
+
+// Config is what the node was started with.
+func (n *Node) Config() Config { return n.cfg }
+
+// Origin is the same for all checkpoints that refer to the same forks. The first of them is that of
+// the moment at which these were made.
+func (c *Checkpoint) Origin() any { return c.forks.origin }

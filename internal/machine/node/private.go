@@ -98,6 +98,9 @@ func (n *Node) ownWritten(th *thread) (at []uint64) {
 	return at
 }
 
+// keepsPrivate reports whether the node's state has pages of private mappings of its own files.
+func (n *Node) keepsPrivate() bool { return len(n.private) > 0 }
+
 // mapsOwn calls f for each process that may have mapped files of the node's own privately.
 func (n *Node) mapsOwn(f func(p *process, th *thread)) {
 	for _, p := range n.processes() {

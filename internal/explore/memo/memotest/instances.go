@@ -67,6 +67,9 @@ func (m *Instances) automaton(i int) *worldtest.Automaton {
 type home struct {
 	shows    *instance // the last that ran
 	furthest int       // steps of any of them
+	// base is the checkpoint on which all others rest, and its name.
+	base  *frozen
+	label ariadne.Digest
 }
 
 type instance struct {
@@ -140,6 +143,41 @@ type frozen struct {
 func (f *frozen) Thaw() (memo.Freezable, error) {
 	f.owner.Alive++
 	return &instance{owner: f.owner, home: f.home, automaton: f.automaton.Copy(), steps: f.steps}, nil
+}
+
+// Label implements memo.Portable: all checkpoints of a boot rest on the first one.
+func (f *frozen) Label(state ariadne.Digest) (base ariadne.Digest) {
+	if f.home.base == nil {
+		f.home.base, f.home.label = f, state
+	}
+	return f.home.label
+}
+
+// data is a checkpoint as others have it.
+type data struct {
+	frozen *frozen
+	base   int // steps
+}
+
+// Data implements memo.Portable.
+func (f *frozen) Data() any {
+	if f.home.base == f || f.owner.Lost != nil {
+		return nil
+	}
+	return data{f, f.home.base.steps}
+}
+
+// Adopt implements memo.Portable.
+func (f *frozen) Adopt(from any) (memo.Frozen, error) {
+	d := from.(data)
+	if d.base != f.steps {
+		return nil, fmt.Errorf("what rests on a checkpoint after %d steps is put on one after %d", d.base, f.steps)
+	}
+	if g := f.owner.Unfreezable; g != nil && g(d.frozen.steps) {
+		return nil, fmt.Errorf("%w: after %d steps", ariadne.ErrNotFreezable, d.frozen.steps)
+	}
+	f.owner.Frozen++
+	return &frozen{owner: f.owner, home: f.home, automaton: d.frozen.automaton, steps: d.frozen.steps}, nil
 }
 
 func (f *frozen) Drop() error {

@@ -300,6 +300,23 @@ const freshInodes = 256
 // Last is the number before that of the next new file.
 func (f *Table) Last() uint64 { return f.last }
 
+// Pair calls f with how this table and another one know each file that both have seen under the
+// same number. It returns false if one of them has seen others.
+func (f *Table) Pair(g *Table, enter func(f, g Key)) bool {
+	by := make(map[uint64]Key, len(g.inodes))
+	for key, number := range g.inodes {
+		by[number] = key
+	}
+	for key, number := range f.inodes {
+		other, ok := by[number]
+		if !ok {
+			return false
+		}
+		enter(key, other)
+	}
+	return f.last == g.last && len(f.inodes) == len(g.inodes)
+}
+
 // Append appends all that the table has of a file: equal bytes for files that look the same to
 // the node, as far as the table knows.
 func (f *Table) Append(b []byte, key Key) []byte {

@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/iface"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 
@@ -20,7 +21,7 @@ const maxSockaddrUn = 110 // sizeof(struct sockaddr_un)
 type key struct {
 	abstract string // with its leading NUL
 	typ      int    // of an abstract name: each type of socket has names of its own
-	dev, ino uint64
+	file     inode.Key
 }
 
 // names are the names that sockets are bound to.
@@ -196,5 +197,5 @@ func socketFile(t *kernel.Thread, path string) (key, kernel.Errno) {
 			return key{}, kernel.Errno(-r)
 		}
 	}
-	return key{dev: st.Dev, ino: st.Ino}, 0
+	return key{file: inode.Key{Dev: st.Dev, Ino: st.Ino}}, 0
 }

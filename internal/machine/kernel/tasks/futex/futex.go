@@ -60,6 +60,9 @@ type Table struct {
 	backed int
 }
 
+// WaitsShared reports whether a thread waits in memory that is known by what it is mapped from.
+func (f *Table) WaitsShared() bool { return f.backed > 0 }
+
 // owned are the priority-inheriting futexes that a thread holds while others wait.
 type owned struct{ keys []key }
 

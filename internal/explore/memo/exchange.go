@@ -1,0 +1,160 @@
+package memo
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/ariadne-mc/ariadne"
+)
+
+// Executors have instances and checkpoints of their own. But a checkpoint may be data, from which
+// another executor makes one of the same state: on top of its own checkpoint of an earlier state,
+// the base, on which the data rests. So what one executor has reached, others need not replay.
+
+// Portable is a checkpoint from which other executors may make theirs.
+type Portable interface {
+	Frozen
+	// Label names the state of the checkpoint, and returns the name of its base: of the first
+	// checkpoint that was labeled among those that rest on the same.
+	Label(state ariadne.Digest) (base ariadne.Digest)
+	// Data is what others need; nil: they cannot have it. It does not change, and holds nothing that
+	// Drop ends.
+	Data() any
+	// Adopt makes a checkpoint of data. The receiver is a checkpoint of the base. An error that wraps
+	// ariadne.ErrNotFreezable says that it cannot be made.
+	Adopt(data any) (Frozen, error)
+}
+
+// exchange has checkpoints as data, by the names of their states.
+type exchange struct {
+	mu     sync.Mutex
+	offers map[ariadne.Digest]offer
+}
+
+// offer is a checkpoint as data.
+type offer struct {
+	by   *Executor
+	base ariadne.Digest
+	data any
+}
+
+func newExchange() *exchange { return &exchange{offers: map[ariadne.Digest]offer{}} }
+
+// enter offers the checkpoint of a state, unless another one is offered.
+func (e *exchange) enter(state ariadne.Digest, o offer) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if _, ok := e.offers[state]; !ok {
+		e.offers[state] = o
+	}
+}
+
+// withdraw takes back what an executor has offered of a state.
+func (e *exchange) withdraw(state ariadne.Digest, by *Executor) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.offers[state].by == by {
+		delete(e.offers, state)
+	}
+}
+
+// nearest is what others offer that is nearest to l, on the way there from a state; nil: nothing.
+func (e *exchange) nearest(l, from *Local, x *Executor) (*Local, offer) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for ; l.Depth-from.Depth >= adoptsFrom; l = l.Parent {
+		if o, ok := e.offers[l.Name]; ok && o.by != x && !x.refused[l.Name] {
+			return l, o
+		}
+	}
+	return nil, offer{}
+}
+
+// adoptsFrom is the least number of replays for which a checkpoint is adopted: one costs about as
+// much.
+const adoptsFrom = 2
+
+// offer lets others have a checkpoint of l.
+func (x *Executor) offer(l *Local, f Frozen) {
+	p, ok := f.(Portable)
+	if !ok || x.exchange == nil {
+		return
+	}
+	base := p.Label(l.Name)
+	if data := p.Data(); data != nil {
+		x.exchange.enter(l.Name, offer{x, base, data})
+	}
+}
+
+// adopt makes a checkpoint of what others offer that is nearest to l, if that is nearer than from,
+// from where l would be reached otherwise. It reports whether there is one more.
+func (x *Executor) adopt(l, from *Local) (bool, error) {
+	if x.exchange == nil {
+		return false, nil
+	}
+	to, o := x.exchange.nearest(l, from, x)
+	if to == nil {
+		return false, nil
+	}
+	f, err := x.adoptOffer(to, from, o)
+	if f == nil || err != nil {
+		x.refuse(to)
+		return false, err
+	}
+	x.counts.Adopted++
+	return true, x.kept.keep(to, f, true)
+}
+
+// refuse notes that what others offer of a state is of no use.
+func (x *Executor) refuse(l *Local) {
+	if x.refused == nil {
+		x.refused = map[ariadne.Digest]bool{}
+	}
+	x.refused[l.Name] = true
+	x.counts.Unadopted++
+}
+
+// adoptOffer makes a checkpoint of what others offer of a state; nil: it cannot be made.
+func (x *Executor) adoptOffer(l, from *Local, o offer) (Frozen, error) {
+	base := l
+	for base != nil && base.Name != o.base {
+		base = base.Parent
+	}
+	if base == nil || !base.replayable() {
+		return nil, nil
+	}
+	c := x.kept.at[base.Name]
+	if c == nil {
+		if base.Depth < from.Depth {
+			return nil, nil // to go back there costs as much as is saved
+		}
+		if _, cut, err := x.reach(base); err != nil || cut != "" {
+			return nil, err
+		}
+		if err := x.freeze(base); err != nil {
+			return nil, err
+		}
+		if c = x.kept.at[base.Name]; c == nil {
+			return nil, nil
+		}
+	}
+	p, ok := c.frozen.(Portable)
+	if !ok {
+		return nil, nil
+	}
+	f, err := p.Adopt(o.data)
+	if errors.Is(err, ariadne.ErrNotFreezable) {
+		return nil, nil
+	}
+	return f, err
+}
+
+// replayable reports whether each replay of the way to l does the same.
+func (l *Local) replayable() bool {
+	for ; l != nil; l = l.Parent {
+		if l.Unreplayable {
+			return false
+		}
+	}
+	return true
+}

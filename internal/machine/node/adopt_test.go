@@ -1,0 +1,153 @@
+//go:build linux
+
+package node_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/machine/node"
+)
+
+// follower is a node of one executor, and one of another executor that takes over its checkpoints:
+// it executes every other step only, and is brought to where the first is in the others.
+type follower struct {
+	*node.Node
+	second *node.Node
+	t      *testing.T
+	steps  int
+	bases  map[any]*node.Checkpoint // of the second, by what the first one's refer to
+	all    []*node.Checkpoint
+	took   *taken
+}
+
+// taken counts checkpoints that were taken over. same: the whole state is that of the node which
+// has executed the step itself. That is not so where the step has made files: these have other
+// numbers.
+type taken struct{ portable, adopted, executed, compared, same int }
+
+func (f *follower) Apply(in ariadne.Input) (out ariadne.Output, err error) {
+	if out, err = f.Node.Apply(in); err != nil || out.Done {
+		return out, err
+	}
+	f.steps++
+	c, err := f.freeze(f.Node)
+	if err != nil {
+		return out, err
+	}
+	if f.steps == 2 { // its pages are followed from now on
+		if _, err := f.Restore(c); err != nil {
+			return out, err
+		}
+		if _, err := f.Restore(c); err != nil {
+			return out, err
+		}
+	}
+	p := c.Portable()
+	base := f.bases[c.Origin()]
+	if p != nil {
+		f.took.portable++
+	}
+	if p != nil && base != nil && f.steps%2 == 1 {
+		return out, f.adopt(base, p)
+	}
+	second, err := f.second.Apply(in)
+	if err != nil {
+		return out, err
+	}
+	if second.Digest != out.Digest {
+		f.t.Errorf("step %d: the second one does %+v, not %+v", f.steps, second, out)
+	}
+	own, err := f.freeze(f.second)
+	if err != nil {
+		return out, err
+	}
+	if p == nil {
+		if f.bases[c.Origin()] == nil {
+			f.bases[c.Origin()] = own
+		}
+		return out, nil
+	}
+	if base == nil {
+		return out, nil
+	}
+	f.took.executed++
+	if err := f.adopt(base, p); err != nil {
+		return out, err
+	}
+	return out, f.compare(own)
+}
+
+func (f *follower) freeze(n *node.Node) (*node.Checkpoint, error) {
+	c, err := n.Freeze()
+	if err == nil {
+		f.all = append(f.all, c)
+	}
+	return c, err
+}
+
+// adopt brings the second node to a checkpoint of the first.
+func (f *follower) adopt(base *node.Checkpoint, p *node.Portable) error {
+	c, err := base.Adopt(p)
+	if err != nil {
+		return err
+	}
+	f.took.adopted++
+	f.all = append(f.all, c)
+	_, err = f.second.Restore(c)
+	return err
+}
+
+// compare sees that the second node, which has taken over a checkpoint, is what it was when it had
+// executed the same step itself.
+func (f *follower) compare(own *node.Checkpoint) error {
+	if f.steps%8 != 0 && os.Getenv("ARIADNE_LONG") == "" {
+		return nil
+	}
+	all, err := f.second.Differences(own)
+	for _, d := range all {
+		f.t.Errorf("step %d: taken over, it is not what it was executed: %s", f.steps, d)
+	}
+	f.took.compared++
+	if len(node.StateDiffers(f.all[len(f.all)-1], own)) == 0 {
+		f.took.same++
+	}
+	return err
+}
+
+func (f *follower) Close() error {
+	var errs []error
+	for _, c := range f.all {
+		errs = append(errs, c.Drop())
+	}
+	return errors.Join(append(errs, f.second.Close(), f.Node.Close())...)
+}
+
+// TestAdoptCheckpoints: a node that takes over the checkpoints of another executor's node, of the
+// same spec, is the same and goes on as that one does.
+func TestAdoptCheckpoints(t *testing.T) {
+	if !node.CanFollow() {
+		t.Skip("this machine does not tell which pages are written")
+	}
+	steps := 100
+	if os.Getenv("ARIADNE_LONG") != "" {
+		steps = 400
+	}
+	for _, example := range []string{"raftkv/raftkv", "redis/replication", "memcached/memcached", "etcd/one-write"} {
+		t.Run(example, func(t *testing.T) {
+			s := realSystem(t, example)
+			var took taken
+			natural(t, s, steps, node.Config{Pages: true}, func(n *node.Node) member {
+				return &follower{Node: n, second: node.Start(n.Config()), t: t, took: &took,
+					bases: map[any]*node.Checkpoint{}}
+			})
+			t.Logf("%+v", took)
+			if took.adopted < 10 || took.adopted < took.portable/2 || took.executed == 0 ||
+				took.same < took.compared/2 {
+				t.Errorf("few checkpoints were taken over: %+v", took)
+			}
+		})
+	}
+}
