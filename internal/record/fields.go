@@ -79,7 +79,8 @@ type CoverageFields struct {
 	Adopted    int `json:"adopted,omitempty"`
 	Unadopted  int `json:"unadopted,omitempty"`
 	Evictions  int `json:"evictions"`
-	Unfrozen   int `json:"unfrozen"` // states that could not be frozen
+	Moved      int `json:"moved,omitempty"` // checkpoints whose pages went to disk
+	Unfrozen   int `json:"unfrozen"`        // states that could not be frozen
 	Mismatches int `json:"mismatches"`
 
 	Stopped int `json:"stopped,omitempty"` // transitions by which a machine stopped
@@ -175,7 +176,7 @@ func (c *Coverage) Fields() *CoverageFields {
 		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen,
 		Replayed: n.Replayed,
 		Boots:    n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen,
-		Adopted: n.Adopted, Unadopted: n.Unadopted,
+		Adopted: n.Adopted, Unadopted: n.Unadopted, Moved: n.Moved,
 		Abandoned:  n.Lost,
 		Evictions:  n.Evictions,
 		Mismatches: n.Mismatches, Audited: n.Audited, Incomparable: n.Incomparable, Unreplayable: n.Unreplayable,
@@ -211,7 +212,7 @@ func (f *CoverageFields) coverage() Coverage {
 		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent,
 			Foreseen: f.Foreseen,
 			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes,
-			Adopted: f.Adopted, Unadopted: f.Unadopted,
+			Adopted: f.Adopted, Unadopted: f.Unadopted, Moved: f.Moved,
 			Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable,
 			Unreplayable: f.Unreplayable,

@@ -56,6 +56,9 @@ func (f frozen) Adopt(data any) (memo.Frozen, error) {
 	return frozen{c, f.of}, nil
 }
 
+// Move moves the checkpoint's pages to disk.
+func (f frozen) Move(to memo.Pages) bool { return f.Checkpoint.Move(to) }
+
 // CanRestore reports whether a checkpoint is of the same start of the node.
 func (m freezable) CanRestore(to memo.Frozen) bool {
 	f, ok := to.(frozen)

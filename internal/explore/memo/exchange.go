@@ -74,15 +74,14 @@ func (e *exchange) nearest(l, from *Local, x *Executor) (*Local, offer) {
 // much.
 const adoptsFrom = 2
 
-// offer lets others have a checkpoint of l.
-func (x *Executor) offer(l *Local, f Frozen) {
-	p, ok := f.(Portable)
+// offer lets others have a checkpoint.
+func (x *Executor) offer(c *checkpoint) {
+	p, ok := c.frozen.(Portable)
 	if !ok || x.exchange == nil {
 		return
 	}
-	base := p.Label(l.Name)
 	if data := p.Data(); data != nil {
-		x.exchange.enter(l.Name, offer{x, base, data})
+		x.exchange.enter(c.local.Name, offer{x, c.base, data})
 	}
 }
 
@@ -102,7 +101,8 @@ func (x *Executor) adopt(l, from *Local) (bool, error) {
 		return false, err
 	}
 	x.counts.Adopted++
-	return true, x.kept.keep(to, f, true)
+	_, err = x.kept.keep(to, f, true)
+	return true, err
 }
 
 // refuse notes that what others offer of a state is of no use.
@@ -141,6 +141,9 @@ func (x *Executor) adoptOffer(l, from *Local, o offer) (Frozen, error) {
 	p, ok := c.frozen.(Portable)
 	if !ok {
 		return nil, nil
+	}
+	if err := x.kept.use(c); err != nil {
+		return nil, err
 	}
 	f, err := p.Adopt(o.data)
 	if errors.Is(err, ariadne.ErrNotFreezable) {

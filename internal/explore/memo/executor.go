@@ -50,6 +50,8 @@ type Limits struct {
 	Bytes       int64 // that they hold together; 0: no bound
 	// Room, when not nil, is told what checkpoints hold, and asked for Bytes, each time.
 	Room func(held int64) int64
+	// Pages takes pages of checkpoints for which memory has no room; nil: these are dropped.
+	Pages Pages
 	// Every is how many inputs apart checkpoints are on a path that is gone for the
 	// first time; 0: the more, the less often the search comes back (spacing). A
 	// state that is come back to always gets one of its own: who needs a second new
@@ -81,6 +83,7 @@ type Counts struct {
 	Unfrozen   int `json:"unfrozen"`  // states that could not be frozen
 	Lost       int `json:"lost"`      // instances that could not go on from their states
 	Evictions  int `json:"evictions"`
+	Moved      int `json:"moved"`      // checkpoints of which a part was moved out of memory
 	Mismatches int `json:"mismatches"` // executions that did not do what another one did
 	Audited    int `json:"audited"`
 	// Incomparable are the audits of which nothing can be said: a thread was preempted
@@ -117,6 +120,7 @@ func (c *Counts) Add(d Counts) {
 	c.Unfrozen += d.Unfrozen
 	c.Lost += d.Lost
 	c.Evictions += d.Evictions
+	c.Moved += d.Moved
 	c.Mismatches += d.Mismatches
 	c.Audited += d.Audited
 	c.Incomparable += d.Incomparable
@@ -172,7 +176,8 @@ func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
 		l.Now = func() time.Duration { return 0 }
 	}
 	x := &Executor{memo: m, boot: boot, limits: l, live: make([]living, len(boot)),
-		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, room: l.Room, at: map[ariadne.Digest]*checkpoint{}}}
+		kept: &checkpoints{count: l.Checkpoints, bytes: l.Bytes, room: l.Room, pages: l.Pages,
+			at: map[ariadne.Digest]*checkpoint{}}}
 	x.kept.forgotten = func(l *Local) {
 		if x.exchange != nil {
 			x.exchange.withdraw(l.Name, x)
@@ -184,7 +189,7 @@ func NewExecutor(m *Memo, boot []Boot, l Limits) *Executor {
 // Counts tells what was done so far.
 func (x *Executor) Counts() Counts {
 	c := x.counts
-	c.Evictions = x.kept.evictions
+	c.Evictions, c.Moved = x.kept.evictions, x.kept.moves
 	return c
 }
 
@@ -483,7 +488,9 @@ func (x *Executor) restoreNearest(l *Local) (*Local, error) {
 	live := &x.live[l.Node]
 	began := x.limits.Now()
 	if r, ok := live.instance.(Restorable); ok && c != nil && r.CanRestore(c.frozen) {
-		x.kept.use(c)
+		if err := x.kept.use(c); err != nil {
+			return nil, err
+		}
 		inPlace, err := r.Restore(c.frozen)
 		if err != nil {
 			return nil, errors.Join(err, x.abandon(l.Node))
@@ -512,7 +519,9 @@ func (x *Executor) newInstance(a *Local, c *checkpoint) (Freezable, error) {
 		x.counts.Booting += x.limits.Now() - began
 		return m, err
 	}
-	x.kept.use(c)
+	if err := x.kept.use(c); err != nil {
+		return nil, err
+	}
 	m, err := c.frozen.Thaw()
 	x.countThaw(began, false)
 	return m, err
@@ -584,10 +593,10 @@ func (x *Executor) freeze(l *Local) error {
 	}
 	x.counts.Freezes++
 	x.counts.Freeze.enter(took)
-	x.offer(l, f)
 	began = x.limits.Now()
-	err = x.kept.keep(l, f, false)
+	c, err := x.kept.keep(l, f, false)
 	x.counts.Ending += x.limits.Now() - began
+	x.offer(c)
 	return err
 }
 

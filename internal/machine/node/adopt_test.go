@@ -5,6 +5,7 @@ package node_test
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
@@ -21,12 +22,28 @@ type follower struct {
 	bases  map[any]*node.Checkpoint // of the second, by what the first one's refer to
 	all    []*node.Checkpoint
 	took   *taken
+	store  store
 }
+
+// store is a node.PageStore in memory.
+type store struct{ pages map[int64][]byte }
+
+func (s *store) Store(page []byte) (at int64, ok bool) {
+	if s.pages == nil {
+		s.pages = map[int64][]byte{}
+	}
+	at = int64(len(s.pages))
+	s.pages[at] = slices.Clone(page)
+	return at, true
+}
+
+func (s *store) Load(at int64, page []byte) error { copy(page, s.pages[at]); return nil }
+func (s *store) Free(int64)                       {}
 
 // taken counts checkpoints that were taken over. same: the whole state is that of the node which
 // has executed the step itself. That is not so where the step has made files: these have other
 // numbers.
-type taken struct{ portable, adopted, executed, compared, same int }
+type taken struct{ portable, adopted, moved, executed, compared, same int }
 
 func (f *follower) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	if out, err = f.Node.Apply(in); err != nil || out.Done {
@@ -96,6 +113,12 @@ func (f *follower) adopt(base *node.Checkpoint, p *node.Portable) error {
 	}
 	f.took.adopted++
 	f.all = append(f.all, c)
+	if c.Move(&f.store) {
+		f.took.moved++
+		if err := c.Return(); err != nil {
+			return err
+		}
+	}
 	_, err = f.second.Restore(c)
 	return err
 }
@@ -144,7 +167,7 @@ func TestAdoptCheckpoints(t *testing.T) {
 					bases: map[any]*node.Checkpoint{}}
 			})
 			t.Logf("%+v", took)
-			if took.adopted < 10 || took.adopted < took.portable/2 || took.executed == 0 ||
+			if took.adopted < 10 || took.adopted < took.portable/2 || took.executed == 0 || took.moved == 0 ||
 				took.same < took.compared/2 {
 				t.Errorf("few checkpoints were taken over: %+v", took)
 			}

@@ -30,6 +30,7 @@ type Checkpoint struct {
 	pages   []pages         // in which the processes differ from the forks
 	bytes   int64
 
+	moved    *movedPages          // where the pages are, if not in memory
 	portable *Portable            // or nil
 	pairings map[*origin]*pairing // with nodes of other executors
 }
@@ -309,6 +310,9 @@ const (
 
 // Drop ends the frozen processes, unless other checkpoints need them.
 func (c *Checkpoint) Drop() error {
+	if c.moved != nil {
+		c.moved.free()
+	}
 	first := c.forks.leave()
 	for _, fd := range c.carried {
 		if err := unix.Close(fd); err != nil && first == nil {

@@ -393,7 +393,7 @@ func (n *Node) pagesToRestore(i int, c *Checkpoint) (back pages, ok bool) {
 			dirty = dirty[1:]
 		}
 		switch wants := then.takeAt(at); {
-		case !written && has == wants:
+		case !written && (has == wants || has != nil && wants != nil && *has == *wants):
 		case wants != nil:
 			back = append(back, pageAt{at, wants})
 		default:

@@ -42,6 +42,8 @@ var rooms = map[string][]string{
 	"forks":       {"adopt.go", "checkpoint.go", "inplace.go", "paging.go"},
 	"origin":      {"adopt.go"},
 	"pairing":     {"adopt.go"},
+	"movedPages":  {"moved.go"},
+	"movedPage":   {"moved.go"},
 	"ways":        {"vary.go"},
 	"probing":     {"look.go", "probe.go"},
 	"probed":      {"probe.go"},

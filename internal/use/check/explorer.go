@@ -36,6 +36,7 @@ type explorer struct {
 	stored    string         // path of what it remembers
 	living    []*memo.Living // where nodes live, by worker
 	pool      *memo.Pool
+	pages     memo.Pages     // of checkpoints for which there is no room in memory; nil: none
 	rules     []*steer.Rules // by worker; nil: there is no script
 	totals    *coverage.Totals
 	kept      *record.Seen     // nil: all of it is walked again
@@ -100,6 +101,8 @@ func (c *check) search(ctx context.Context) error {
 	x.pool = memo.NewPool(x.memo)
 	c.ledger.countIn(x.totals, x.accountFor)
 	x.governor.held = make([]atomic.Int64, c.opts.Workers)
+	closePages := x.openPages()
+	defer closePages()
 	stop := x.governor.startGoverning(x.shares)
 	done := c.watchHost()
 	var inTime func()
@@ -211,7 +214,7 @@ func (w *worker) executor(of int) *memo.Executor {
 	x := w.explorer
 	o := &x.check.opts.Search
 	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.roomFor(w.id, of), Audit: o.Audit,
-		Now: x.elapsed}
+		Pages: x.pages, Now: x.elapsed}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}

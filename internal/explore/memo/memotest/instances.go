@@ -113,8 +113,8 @@ func (m *instance) CanRestore(to memo.Frozen) bool {
 // Restore implements memo.Restorable.
 func (m *instance) Restore(to memo.Frozen) (inPlace bool, err error) {
 	f := to.(*frozen)
-	if m.closed || f.home != m.home {
-		return false, fmt.Errorf("a closed instance, or one of another boot, is restored")
+	if m.closed || f.home != m.home || f.moved {
+		return false, fmt.Errorf("a closed instance is restored, or one to another boot or what was moved")
 	}
 	m.automaton, m.steps = f.automaton.Copy(), f.steps
 	return true, nil
@@ -138,9 +138,40 @@ type frozen struct {
 	home      *home
 	automaton *deepcopy.Image[worldtest.Automaton]
 	steps     int
+	// moved: a part of it is at a place of pages, and it cannot be used.
+	moved bool
+	pages memo.Pages
+	place int64
+}
+
+// Move implements memo.Movable.
+func (f *frozen) Move(to memo.Pages) bool {
+	if f.home.base == f || f.moved {
+		return false
+	}
+	f.place, f.moved = to.Store([]byte{byte(f.steps)})
+	f.pages = to
+	return f.moved
+}
+
+// Return implements memo.Movable.
+func (f *frozen) Return() error {
+	if !f.moved {
+		return fmt.Errorf("a checkpoint comes back that was not moved")
+	}
+	b := make([]byte, 1)
+	if err := f.pages.Load(f.place, b); err != nil || b[0] != byte(f.steps) {
+		return fmt.Errorf("a checkpoint comes back as one after %d steps, and was after %d: %w", b[0], f.steps, err)
+	}
+	f.pages.Free(f.place)
+	f.moved = false
+	return nil
 }
 
 func (f *frozen) Thaw() (memo.Freezable, error) {
+	if f.moved {
+		return nil, fmt.Errorf("a checkpoint is thawed that was moved")
+	}
 	f.owner.Alive++
 	return &instance{owner: f.owner, home: f.home, automaton: f.automaton.Copy(), steps: f.steps}, nil
 }
@@ -181,11 +212,19 @@ func (f *frozen) Adopt(from any) (memo.Frozen, error) {
 }
 
 func (f *frozen) Drop() error {
+	if f.moved {
+		f.pages.Free(f.place)
+	}
 	f.owner.Frozen--
 	return nil
 }
 
 // Bytes is a round number, so that tests can count.
-func (f *frozen) Bytes() int64 { return 1000 }
+func (f *frozen) Bytes() int64 {
+	if f.moved {
+		return 100
+	}
+	return 1000
+}
 
 var images = deepcopy.New[worldtest.Automaton](nil, []reflect.Type{reflect.TypeFor[netip.AddrPort]()})
