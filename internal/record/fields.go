@@ -80,6 +80,7 @@ type CoverageFields struct {
 	Unadopted  int `json:"unadopted,omitempty"`
 	Evictions  int `json:"evictions"`
 	Moved      int `json:"moved,omitempty"` // checkpoints whose pages went to disk
+	Kept       int `json:"kept,omitempty"`  // checkpoints at once, at most
 	Unfrozen   int `json:"unfrozen"`        // states that could not be frozen
 	Mismatches int `json:"mismatches"`
 
@@ -99,10 +100,11 @@ type CoverageFields struct {
 	Booting   time.Duration `json:"booting_ns"`
 	Replaying time.Duration `json:"replaying_ns"`
 	Ending    time.Duration `json:"ending_ns"`
-	// Medians of new transitions.
-	Thaw   time.Duration `json:"thaw_ns"`
-	Step   time.Duration `json:"step_ns"`
-	Freeze time.Duration `json:"freeze_ns"`
+	// Medians: of what checkpoints held in memory when they were made, and of new transitions.
+	CheckpointKB float64       `json:"checkpoint_kb,omitempty"`
+	Thaw         time.Duration `json:"thaw_ns"`
+	Step         time.Duration `json:"step_ns"`
+	Freeze       time.Duration `json:"freeze_ns"`
 
 	Elapsed time.Duration `json:"elapsed_ns"` // real time of the search
 	Steps   int           `json:"steps"`      // taken in memory
@@ -176,13 +178,13 @@ func (c *Coverage) Fields() *CoverageFields {
 		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen,
 		Replayed: n.Replayed,
 		Boots:    n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen,
-		Adopted: n.Adopted, Unadopted: n.Unadopted, Moved: n.Moved,
+		Adopted: n.Adopted, Unadopted: n.Unadopted, Moved: n.Moved, Kept: n.Kept,
 		Abandoned:  n.Lost,
 		Evictions:  n.Evictions,
 		Mismatches: n.Mismatches, Audited: n.Audited, Incomparable: n.Incomparable, Unreplayable: n.Unreplayable,
 		Stepping: n.Stepping, Freezing: n.Freezing, Thawing: n.Thawing, Booting: n.Booting, Replaying: n.Replaying,
-		Ending: n.Ending,
-		Thaw:   n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
+		Ending:       n.Ending,
+		CheckpointKB: n.Size.Median(), Thaw: n.Thaw.Median(), Step: n.Step.Median(), Freeze: n.Freeze.Median(),
 	}
 	if none := (space.Probing{}); c.Probing != none {
 		f.Probing = &c.Probing
@@ -212,7 +214,7 @@ func (f *CoverageFields) coverage() Coverage {
 		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent,
 			Foreseen: f.Foreseen,
 			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes,
-			Adopted: f.Adopted, Unadopted: f.Unadopted, Moved: f.Moved,
+			Adopted: f.Adopted, Unadopted: f.Unadopted, Moved: f.Moved, Kept: f.Kept,
 			Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable,
 			Unreplayable: f.Unreplayable,

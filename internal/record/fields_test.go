@@ -21,6 +21,7 @@ func TestCoverageIsReadBack(t *testing.T) {
 	// These follow from others, or are medians.
 	c.Executed, c.Sample.Known, c.Locals = c.Nodes.Executed, c.Nodes.Remembered, c.LocalStates[0]+c.LocalStates[1]
 	c.Nodes.Thaw, c.Nodes.Step, c.Nodes.Freeze = memo.Times{}, memo.Times{}, memo.Times{}
+	c.Nodes.Size = memo.Sizes{}
 	b, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)

@@ -47,7 +47,7 @@ func (f frozen) Data() any {
 func (f frozen) Adopt(data any) (memo.Frozen, error) {
 	p, ok := data.(*node.Portable)
 	if !ok {
-		return nil, fmt.Errorf("%w: it is of another kind of node", ariadne.ErrNotFreezable)
+		return nil, fmt.Errorf("%w: the checkpoint is of another kind of node", ariadne.ErrNotFreezable)
 	}
 	c, err := f.Checkpoint.Adopt(p)
 	if err != nil {

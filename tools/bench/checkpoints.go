@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
@@ -20,6 +21,7 @@ var returning = []struct{ name, spec string }{
 // measureCheckpoints measures how many transitions that nobody has seen a breadth-first search
 // makes in a second, with one worker, over how many it makes where nodes go back to checkpoints
 // only in copies of processes; with another binary, of -old, also over how many that one makes.
+// measureKept is a part of it.
 func (b *bench) measureCheckpoints() error {
 	was := *b.ariadne
 	was.Binary = b.old
@@ -52,6 +54,35 @@ func (b *bench) measureCheckpoints() error {
 		if len(overOld) > 0 {
 			b.keep("new_transition_ratio."+s.name, "", overOld)
 		}
+	}
+	return b.measureKept()
+}
+
+// kept are examples of which it is measured how large checkpoints are.
+var kept = []string{"raftkv", "etcd"}
+
+// measureKept measures how much memory a checkpoint holds when it is made, and how many of them a
+// breadth-first search keeps that may take a gigabyte for all.
+func (b *bench) measureKept() error {
+	for _, s := range returning {
+		if !slices.Contains(kept, s.name) || !b.fetch(s.spec) {
+			continue
+		}
+		var kilobytes, most []float64
+		for range b.repeat {
+			r, err := b.cold("check", s.spec, "--strategy", "breadth-first", "--time", b.longTime.String(),
+				"--jobs", "1", "--keep-going", "--memory", "1G", "--checkpoints", "1000000")
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			if r.Coverage == nil || r.Coverage.Kept == 0 {
+				return fmt.Errorf("%s: no checkpoint was kept in %v", s.spec, b.longTime)
+			}
+			kilobytes = append(kilobytes, r.Coverage.CheckpointKB)
+			most = append(most, float64(r.Coverage.Kept))
+		}
+		b.keep("checkpoint_kb."+s.name, "KB", kilobytes)
+		b.keep("checkpoints_per_gb."+s.name, "", most)
 	}
 	return nil
 }

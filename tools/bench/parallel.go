@@ -15,7 +15,8 @@ import (
 // two processors than on one: the same exhaustive search of raftkv, from nothing, to
 // the same set of global states, with as many workers as there are processors. And
 // how much faster it is with two workers than with one when there are two processors
-// both times; one worker leaves the second one to Go's collector and the store.
+// both times; one worker leaves the second one to Go's collector and the store. parallel_replays is
+// how many steps two workers replay over how many one replays.
 func (b *bench) measureParallel() error {
 	const spec, name = "examples/raftkv/raftkv.yaml", "parallel_speedup"
 	if runtime.NumCPU() < 2 {
@@ -25,7 +26,8 @@ func (b *bench) measureParallel() error {
 	if !b.fetch(spec) {
 		return nil
 	}
-	var one, two, worker []float64 // seconds
+	var one, two, worker []float64  // seconds
+	replayed := map[int][]float64{} // by workers
 	digest := ""
 	measure := func(processors, workers int) (float64, error) {
 		r, err := onProcessors(processors, func() (*harness.Run, error) {
@@ -41,6 +43,9 @@ func (b *bench) measureParallel() error {
 			return 0, fmt.Errorf("%s: a search by %d workers is not like another one: %+v", spec, workers, c)
 		}
 		digest = c.Digest
+		if processors == workers {
+			replayed[workers] = append(replayed[workers], float64(c.Replayed))
+		}
 		return r.RealTime.Seconds(), nil
 	}
 	for range b.repeat {
@@ -57,6 +62,7 @@ func (b *bench) measureParallel() error {
 	}
 	b.keep(name, "", ratios(one, two))
 	b.keep(name+".workers_alone", "", ratios(worker, two))
+	b.keep("parallel_replays", "", ratios(replayed[2], replayed[1]))
 	return nil
 }
 

@@ -259,7 +259,8 @@ func (k *checkpoints) move(c *checkpoint) {
 	k.beyondHeld += c.bytes - was
 }
 
-// forget drops a checkpoint that is in no heap any more, and those beyond the bound that rest on it.
+// forget drops a checkpoint that is in no heap any more, and those beyond the bound that rest on
+// it.
 func (k *checkpoints) forget(c *checkpoint) error {
 	var errs []error
 	if k.resting[c.local.Name] > 0 {

@@ -17,11 +17,11 @@ type Portable interface {
 	// Label names the state of the checkpoint, and returns the name of its base: of the first
 	// checkpoint that was labeled among those that rest on the same.
 	Label(state ariadne.Digest) (base ariadne.Digest)
-	// Data is what others need; nil: they cannot have it. It does not change, and holds nothing that
-	// Drop ends.
+	// Data is what others need; nil: they cannot have it. It does not change, and holds nothing
+	// that Drop ends.
 	Data() any
-	// Adopt makes a checkpoint of data. The receiver is a checkpoint of the base. An error that wraps
-	// ariadne.ErrNotFreezable says that it cannot be made.
+	// Adopt makes a checkpoint of data. The receiver is a checkpoint of the base. An error that
+	// wraps ariadne.ErrNotFreezable says that it cannot be made.
 	Adopt(data any) (Frozen, error)
 }
 

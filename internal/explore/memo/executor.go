@@ -101,6 +101,10 @@ type Counts struct {
 	Ending    time.Duration `json:"ending_ns"`
 	// Of new transitions, how long each thaw, step and freeze took.
 	Thaw, Step, Freeze Times `json:"-"`
+	// Size is about how much memory each checkpoint held when it was made, and Kept how many were
+	// kept at once at most, by all executors together.
+	Size Sizes `json:"-"`
+	Kept int   `json:"kept"`
 }
 
 // Add adds up the counts of several executors.
@@ -134,6 +138,8 @@ func (c *Counts) Add(d Counts) {
 	c.Thaw.add(&d.Thaw)
 	c.Step.add(&d.Step)
 	c.Freeze.add(&d.Freeze)
+	c.Size.add(&d.Size)
+	c.Kept += d.Kept
 }
 
 // Executor makes transitions: it looks them up, and executes what is missing.
@@ -148,8 +154,8 @@ type Executor struct {
 	// returns is the share of the last transitions that began in a state from which
 	// the node's instance had gone elsewhere.
 	returns float64
-	// exchange has the checkpoints of other executors; nil: there are none. refused are the names of
-	// states of which these are of no use.
+	// exchange has the checkpoints of other executors; nil: there are none. refused are the names
+	// of states of which these are of no use.
 	exchange *exchange
 	refused  map[ariadne.Digest]bool
 	// told are outputs that were foreseen, of transitions that are audited.
@@ -593,10 +599,12 @@ func (x *Executor) freeze(l *Local) error {
 	}
 	x.counts.Freezes++
 	x.counts.Freeze.enter(took)
+	x.counts.Size.enter(f.Bytes())
 	began = x.limits.Now()
 	c, err := x.kept.keep(l, f, false)
 	x.counts.Ending += x.limits.Now() - began
 	x.offer(c)
+	x.counts.Kept = max(x.counts.Kept, len(x.kept.at))
 	return err
 }
 

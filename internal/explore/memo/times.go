@@ -15,16 +15,15 @@ const (
 	timesClasses = 20 * perDoubling
 )
 
-func (t *Times) enter(d time.Duration) { t[class(d)]++ }
+func (t *Times) enter(d time.Duration) { t[class(float64(d)/1000)]++ }
 
-// class is the number of perDoubling-ths of doublings from a microsecond to d.
-func class(d time.Duration) int {
-	us := uint64(max(d, 0)) / 1000
-	if us == 0 {
+// class is the number of perDoubling-ths of doublings from 1 to v.
+func class(v float64) int {
+	if v < 1 {
 		return 0
 	}
-	n := bits.Len64(us) - 1
-	part := float64(d) / 1000 / float64(uint64(1)<<n)
+	n := bits.Len64(uint64(v)) - 1
+	part := v / float64(uint64(1)<<n)
 	return min(n*perDoubling+int(math.Log2(part)*perDoubling), timesClasses-1)
 }
 
@@ -44,7 +43,10 @@ func (t *Times) Count() int {
 }
 
 // Median is the middle of the durations, within a twentieth; 0 when there are none.
-func (t *Times) Median() time.Duration {
+func (t *Times) Median() time.Duration { return time.Duration(1000 * t.median()) }
+
+// median is that of what was classified; 0: nothing was.
+func (t *Times) median() float64 {
 	left := (t.Count() + 1) / 2
 	if left == 0 {
 		return 0
@@ -53,5 +55,15 @@ func (t *Times) Median() time.Duration {
 	for ; left > int(t[i]); i++ {
 		left -= int(t[i])
 	}
-	return time.Duration(1000 * math.Exp2((float64(i)+0.5)/perDoubling))
+	return math.Exp2((float64(i) + 0.5) / perDoubling)
 }
+
+// Sizes counts sizes likewise, from a kilobyte to a gigabyte.
+type Sizes Times
+
+func (s *Sizes) enter(bytes int64) { s[class(float64(bytes)/1024)]++ }
+
+func (s *Sizes) add(o *Sizes) { (*Times)(s).add((*Times)(o)) }
+
+// Median is the middle of the sizes, in kilobytes, within a twentieth; 0 when there are none.
+func (s *Sizes) Median() float64 { return (*Times)(s).median() }

@@ -28,6 +28,20 @@ func TestMedianOfTimes(t *testing.T) {
 	}
 }
 
+// TestMedianOfSizes: the median of sizes that two executors have entered.
+func TestMedianOfSizes(t *testing.T) {
+	var a, b Sizes
+	if a.Median() != 0 {
+		t.Error("a median of nothing")
+	}
+	for i := range int64(101) {
+		a.enter((100 + i) << 10)
+	}
+	if a.add(&b); math.Abs(a.Median()-150) > 8 {
+		t.Errorf("%v KB, want 150", a.Median())
+	}
+}
+
 // TestSpacing: the more often a search comes back, the closer are the checkpoints.
 func TestSpacing(t *testing.T) {
 	x := NewExecutor(nil, nil, Limits{})
