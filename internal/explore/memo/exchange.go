@@ -58,16 +58,21 @@ func (e *exchange) withdraw(state ariadne.Digest, by *Executor) {
 	}
 }
 
-// nearest is what others offer that is nearest to l, on the way there from a state; nil: nothing.
-func (e *exchange) nearest(l, from *Local, x *Executor) (*Local, offer) {
+// nearest is what others offer that is nearest to l, on the way there from a state, and that has a
+// base which is at hand; nil: nothing.
+func (e *exchange) nearest(l, from *Local, x *Executor) (to, base *Local, data any) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for ; l.Depth-from.Depth >= adoptsFrom; l = l.Parent {
-		if o, ok := e.offers[l.Name]; ok && o.by != x && !x.refused[l.Name] {
-			return l, o
+		o, ok := e.offers[l.Name]
+		if !ok || o.by == x || x.refused[l.Name] {
+			continue
+		}
+		if base := x.baseAtHand(l, from, o.base); base != nil {
+			return l, base, o.data
 		}
 	}
-	return nil, offer{}
+	return nil, nil, nil
 }
 
 // adoptsFrom is the least number of replays for which a checkpoint is adopted: one costs about as
@@ -91,11 +96,11 @@ func (x *Executor) adopt(l, from *Local) (bool, error) {
 	if x.exchange == nil {
 		return false, nil
 	}
-	to, o := x.exchange.nearest(l, from, x)
+	to, base, data := x.exchange.nearest(l, from, x)
 	if to == nil {
 		return false, nil
 	}
-	f, err := x.adoptOffer(to, from, o)
+	f, err := x.adoptData(base, data)
 	if f == nil || err != nil {
 		x.refuse(to)
 		return false, err
@@ -114,20 +119,24 @@ func (x *Executor) refuse(l *Local) {
 	x.counts.Unadopted++
 }
 
-// adoptOffer makes a checkpoint of what others offer of a state; nil: it cannot be made.
-func (x *Executor) adoptOffer(l, from *Local, o offer) (Frozen, error) {
-	base := l
-	for base != nil && base.Name != o.base {
-		base = base.Parent
+// baseAtHand is the state on the way to l that has a name, if x has its checkpoint, or comes by
+// there anyway on the way from a state; else nil.
+func (x *Executor) baseAtHand(l, from *Local, name ariadne.Digest) *Local {
+	for ; l != nil; l = l.Parent {
+		if l.Name == name && (x.kept.at[name] != nil || l.Depth >= from.Depth) {
+			return l
+		}
 	}
-	if base == nil || !base.replayable() {
+	return nil
+}
+
+// adoptData makes a checkpoint of what others offer, which rests on a base; nil: it cannot be made.
+func (x *Executor) adoptData(base *Local, data any) (Frozen, error) {
+	if !base.replayable() {
 		return nil, nil
 	}
 	c := x.kept.at[base.Name]
 	if c == nil {
-		if base.Depth < from.Depth {
-			return nil, nil // to go back there costs as much as is saved
-		}
 		if _, cut, err := x.reach(base); err != nil || cut != "" {
 			return nil, err
 		}
@@ -145,7 +154,7 @@ func (x *Executor) adoptOffer(l, from *Local, o offer) (Frozen, error) {
 	if err := x.kept.use(c); err != nil {
 		return nil, err
 	}
-	f, err := p.Adopt(o.data)
+	f, err := p.Adopt(data)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
 		return nil, nil
 	}
