@@ -35,7 +35,7 @@ var houses = map[string]house{
 		{"memory and calls of real threads", "machine backing fork_advice paging attributes"},
 		{"files, and copies of the node", "files mapped shared private checkpoint inplace adopt moved"},
 		{"what a node has seen of the host, its disks and its programs", "asked disk seen sought used site naps reads busy breakpoints locks probe"},
-		{"processes, signals, and the end of a call", "image result signal debug process"},
+		{"processes, signals, and the end of a call", "image result signal debug instructions process"},
 		{"faults", "drift kill jump power down"},
 		{"which thread runs, and what becomes of its stop", "call seccomp loop settle turns vary function watch"},
 		{"the end of a step", "growth ready serve calm boot look output helper"},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/record/report"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 	"github.com/ariadne-mc/ariadne/internal/use/timers"
 
 	"github.com/spf13/cobra"
@@ -23,8 +25,9 @@ func (a *app) timersCommand() *cobra.Command {
 		Short: "List the times at which the clock changes what programs do (experimental)",
 		Long: `Executes the natural schedule and some random ones, without faults. Where a node reads the clock
 when a message arrives, the message is tried at later times. Where the node then does something
-else, the list has the node, the time to 1 ms, what differs before and after, and the function that
-reads the clock. Such a time is an implicit timer: a lease that is over, an entry that expires.
+else, the list has the node, the time to 1 ms, what differs before and after, the function that
+reads the clock, and the branch that decides, with the values that it compares. Such a time is an
+implicit timer: a lease that is over, an entry that expires.
 
 Starts of nodes and their own timers are tried at no other times. A later time is at most 2 ms
 before the node's next timer. The place in the code is found from the words on the stack; lines
@@ -80,7 +83,9 @@ func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 		if len(b.Read) > 0 {
 			where = fmt.Sprintf("%s (read %d of %d)", codeLines(b.Read), b.Number, b.Reads)
 		}
-		fmt.Fprintf(w, "%s\n\n", sty.Line("  clock    "+where))
+		fmt.Fprintf(w, "%s\n", sty.Line("  clock    "+where))
+		printBranch(w, sty, b.Branch)
+		fmt.Fprintln(w)
 	}
 	said := fmt.Sprintf("Found %s at which a node decides otherwise: %s, %s, %s tried at %s, in %.1f s.", plural(len(l.Boundaries), "time"),
 		plural(l.Schedules, "schedule"), plural(l.Steps, "step"), plural(l.Probing.Messages, "message"),
@@ -92,6 +97,34 @@ func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 		said += " The time was up: --time gives more."
 	}
 	fmt.Fprintln(w, sty.Wrap(said))
+}
+
+// printBranch prints where a node decides.
+func printBranch(w io.Writer, sty report.Style, b *session.Branch) {
+	if b == nil {
+		fmt.Fprintf(w, "%s\n", sty.Line("  branch   not found"))
+		return
+	}
+	var texts []string
+	for i := range b.Stack {
+		texts = append(texts, b.Stack[i].String())
+	}
+	where := strings.Join(texts, " < ")
+	if !b.Confirmed {
+		where += " (the first that differs, not the cause alone)"
+	}
+	fmt.Fprintf(w, "%s\n", sty.Line("  branch   "+where))
+	if b.Comparison == "" {
+		return
+	}
+	before, after := "", ""
+	for i, o := range b.Operands {
+		if i > 0 {
+			before, after = before+" and ", after+" and "
+		}
+		before, after = before+cmp.Or(o.Before, "?"), after+cmp.Or(o.After, "?")
+	}
+	fmt.Fprintf(w, "%s\n", sty.Line(fmt.Sprintf("  compares %s before, %s after (%s)", before, after, b.Comparison)))
 }
 
 // mostParts is how many parts of a step are listed on each side.

@@ -19,16 +19,29 @@ type ClockNoter interface {
 // clock goes on. Not ok: the instance cannot note that, or did not come to the state.
 func (x *Executor) ClockReads(l *Local, in world.Input, jump int, by ariadne.Time) (out ariadne.Output,
 	reads [][]ariadne.CodeLine, ok bool, err error) {
-	out, comparable, err := x.again(l, func(m Freezable) (out ariadne.Output, err error) {
-		n, notes := m.(ClockNoter)
-		if !notes {
-			return out, nil
+	var n ClockNoter
+	out, ok, err = x.Try(l, in, func(m Instance) (notes bool) {
+		if n, notes = m.(ClockNoter); notes {
+			n.NoteClockReads(jump, by)
 		}
-		n.NoteClockReads(jump, by)
-		if out, err = x.apply(m, in); err == nil {
-			ok, reads = true, n.ClockReads()
+		return notes
+	})
+	if ok && err == nil {
+		reads = n.ClockReads()
+	}
+	return out, reads, ok, err
+}
+
+// Try executes a transition on an instance of its own, of which nothing is remembered. prepare
+// says whether the instance, which is in the state then, can do what is wanted of it. Not ok: it
+// cannot, or did not come to the state.
+func (x *Executor) Try(l *Local, in world.Input, prepare func(Instance) bool) (out ariadne.Output, ok bool,
+	err error) {
+	out, comparable, err := x.again(l, func(m Freezable) (out ariadne.Output, err error) {
+		if ok = prepare(m); ok {
+			out, err = x.apply(m, in)
 		}
 		return out, err
 	})
-	return out, reads, ok && comparable, err
+	return out, ok && comparable, err
 }

@@ -50,6 +50,17 @@ type Steppable interface {
 	// stands in the call, and f may look at the machine as a Debugger may. An error ends the
 	// machine's step, which is lost.
 	Watch(f func(*Effect) error)
+	// StepFromRead lets see look at each instruction of a process before it is executed: of the
+	// process that makes the read of the clock at which the clock goes on, from there on. It does
+	// so until see wants no more. The machine must note its reads.
+	StepFromRead(see func(*Instruction) (more bool, err error))
+}
+
+// Instruction is one that a thread is about to execute. Whoever sees it may change the flags, and
+// where the thread goes on.
+type Instruction struct {
+	PID, TID      int
+	IP, SP, Flags uint64
 }
 
 // Effect is what a system call of a thread has brought about.

@@ -126,16 +126,6 @@ func (n *Node) Registers(tid int) (r inspect.Registers, err error) {
 	return r, nil
 }
 
-// find is a thread that lives and of which f is true, or nil.
-func (n *Node) find(f func(*kernel.Thread) bool) *thread {
-	for k, th := range n.threads {
-		if k.State != kernel.Dead && f(k) {
-			return th
-		}
-	}
-	return nil
-}
-
 // process is a thread of a process, through which its memory can be read: any of them.
 func (n *Node) process(pid int) (*thread, error) {
 	th := n.find(func(k *kernel.Thread) bool { return k.Proc.PID == pid })

@@ -233,3 +233,13 @@ func (n *Node) requeue(th *thread) {
 	th.k.State = kernel.Runnable
 	n.k.MakeLast(th.k)
 }
+
+// find is a thread that lives and of which f is true, or nil.
+func (n *Node) find(f func(*kernel.Thread) bool) *thread {
+	for k, th := range n.threads {
+		if k.State != kernel.Dead && f(k) {
+			return th
+		}
+	}
+	return nil
+}

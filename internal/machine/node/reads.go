@@ -26,6 +26,7 @@ const readFrames = 3
 type clockReads struct {
 	jump int          // at this read, from 1, the clock goes on
 	by   ariadne.Time // by so much
+	then func(*thread)
 	all  [][]ariadne.CodeLine
 }
 
@@ -34,6 +35,9 @@ type clockReads struct {
 func (n *Node) NoteClockReads(jump int, by ariadne.Time) {
 	n.reads = &clockReads{jump: jump, by: by}
 }
+
+// atJump lets f see the thread whose read makes the clock go on.
+func (n *Node) atJump(f func(*thread)) { n.reads.then = f }
 
 // ClockReads are the reads that it has noted, in order: of each the functions that led to it.
 func (n *Node) ClockReads() [][]ariadne.CodeLine { return n.reads.all }
@@ -63,8 +67,12 @@ func (n *Node) noteRead(th *thread) {
 		return
 	}
 	r.all = append(r.all, n.linesOf(th))
-	if len(r.all) == r.jump {
-		n.passTime(th, r.by)
+	if len(r.all) != r.jump {
+		return
+	}
+	n.passTime(th, r.by)
+	if r.then != nil {
+		r.then(th)
 	}
 }
 

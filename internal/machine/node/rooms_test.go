@@ -82,6 +82,7 @@ var rooms = map[string][]string{
 	"Node.reads":       {"clock.go", "reads.go"},
 	"Node.debugging":   {"inspect.go", "loop.go", "process.go", "steppable.go"},
 	"debugging":        {"debug.go", "steppable.go"},
+	"instructions":     {"instructions.go", "steppable.go"},
 	"Node.watching":    {"watch.go"},
 	"effected":         {"watch.go"},
 	"Node.paging": {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go",

@@ -26,6 +26,13 @@ func (n *Node) Debug(pid int, by inspect.Debugger) (err error) {
 	return err
 }
 
+// StepFromRead implements inspect.Steppable.
+func (n *Node) StepFromRead(see func(*inspect.Instruction) (more bool, err error)) {
+	n.atJump(func(th *thread) {
+		n.debugging = &debugging{&instructions{n: n, see: see}, th.k.Proc.PID, map[uint64]byte{}}
+	})
+}
+
 // SetBreakpoint implements inspect.Steppable.
 func (n *Node) SetBreakpoint(addr uint64) error {
 	d := n.debugging

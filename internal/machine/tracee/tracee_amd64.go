@@ -36,6 +36,14 @@ func (t *Thread) Executed64() bool {
 func (t *Thread) IP() uint64 { return t.regs.Rip }
 func (t *Thread) SP() uint64 { return t.regs.Rsp }
 
+// Flags are the program's flags, and SetFlags changes them.
+func (t *Thread) Flags() uint64 { return t.regs.Eflags }
+
+func (t *Thread) SetFlags(flags uint64) error {
+	t.regs.Eflags = flags
+	return t.storeRegs()
+}
+
 // Registers are the general ones, in the order of DWARF.
 func (t *Thread) Registers() [16]uint64 {
 	r := &t.regs

@@ -30,6 +30,8 @@ type Boundary struct {
 	Read   []ariadne.CodeLine `json:"read,omitempty"`
 	Number int                `json:"number,omitempty"`
 	Reads  int                `json:"reads"`
+	// Branch is where the node decides; nil: that is not known.
+	Branch *Branch `json:"branch,omitempty"`
 }
 
 // kind tells boundaries of different kinds apart.
@@ -97,8 +99,10 @@ func (s *Session) locate(at *space.Boundary, b *Boundary) error {
 		return err
 	}
 	k := sort.Search(len(reads)-1, func(i int) bool { return !late(i + 2) }) + 1
-	if err == nil {
-		b.Read, b.Number = reads[k-1], k
+	if err != nil {
+		return err
 	}
+	b.Read, b.Number = reads[k-1], k
+	b.Branch, err = s.findBranch(at, k, at.After-at.Before)
 	return err
 }

@@ -73,14 +73,18 @@ func (s *Session) Stack(m inspect.Machine, pid, tid int) ([]stack.Frame, error) 
 	for i, name := range stack.Names {
 		r[i], _ = named.Of(name)
 	}
-	read := func(b []byte, addr uint64) error {
-		n, err := m.ReadMemory(pid, addr, b)
+	return stack.Of(r, modules, memoryOf(m, pid)), nil
+}
+
+// memoryOf reads the memory of a process.
+func memoryOf(m inspect.Machine, pid int) func(b []byte, address uint64) error {
+	return func(b []byte, address uint64) error {
+		n, err := m.ReadMemory(pid, address, b)
 		if err == nil && n < len(b) {
-			err = fmt.Errorf("there is no memory at %#x", addr+uint64(n))
+			err = fmt.Errorf("there is no memory at %#x", address+uint64(n))
 		}
 		return err
 	}
-	return stack.Of(r, modules, read), nil
 }
 
 // plumbing are the beginnings of functions of Go that make calls, or wait, for others, and

@@ -5,6 +5,7 @@ package timers_test
 import (
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/system/systemtest"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
 	"github.com/ariadne-mc/ariadne/internal/use/timers"
 )
 
@@ -66,6 +68,11 @@ func TestLease(t *testing.T) {
 	}
 	if r := b.Read[1]; filepath.Base(r.File) != "lease.c" || r.Line != 32 {
 		t.Errorf("%s:%d", r.File, r.Line)
+	}
+	if c := b.Branch; c == nil || !c.Confirmed || len(c.Stack) < 2 || c.Stack[0].Function != "lease_is_over" ||
+		c.Stack[0].Line != 33 || len(c.Operands) != 2 ||
+		!slices.Contains(c.Operands, session.Operand{Before: "10000000000", After: "10000000001"}) {
+		t.Errorf("%+v", c)
 	}
 	for _, l := range []*timers.List{find(t, leases(t, "blind"), time.Hour),
 		find(t, leases(t, "clock"), 9*time.Second)} {
