@@ -83,7 +83,7 @@ func printExplanation(w io.Writer, sty report.Style, x *explain.Explanation) {
 		printf("%s\n",
 			sty.Line(fmt.Sprintf("%12s %5d %s %-*s  %s", m.At, m.Step, marks(m), placeWidth(x), m.Place(),
 				textOf(&m.Event))))
-		for _, line := range codeOf(&m.Event) {
+		for _, line := range append(codeOf(&m.Event), boundaryOf(m)...) {
 			printf("%s\n", sty.Line(fmt.Sprintf("%*s%s", 23+placeWidth(x), "", line)))
 		}
 	}
@@ -151,6 +151,22 @@ func codeOf(e *causal.Event) (lines []string) {
 	for _, o := range chosen(e.Outcomes) {
 		if text := "written by " + o.Code; o.Code != "" && !slices.Contains(lines, text) {
 			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// boundaryOf says at what time the node of a step decides otherwise, and where.
+func boundaryOf(m *explain.Moment) (lines []string) {
+	b := m.Boundary
+	if b == nil {
+		return nil
+	}
+	lines = append(lines, fmt.Sprintf("up to %v the node does something else", b.Before))
+	if b.Branch != nil {
+		lines = append(lines, "decided by "+b.Branch.Where())
+		if compares := b.Branch.Compares(); compares != "" {
+			lines = append(lines, "which compares "+compares)
 		}
 	}
 	return lines

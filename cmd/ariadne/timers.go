@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -18,20 +17,20 @@ import (
 )
 
 func (a *app) timersCommand() *cobra.Command {
-	var asJSON bool
+	var asJSON, quiet bool
 	o := timers.Options{System: a.system()}
 	cmd := &cobra.Command{
 		Use:   "timers SPEC",
-		Short: "List the times at which the clock changes what programs do (experimental)",
-		Long: `Executes the natural schedule and some random ones, without faults. Where a node reads the clock
-when a message arrives, the message is tried at later times. Where the node then does something
-else, the list has the node, the time to 1 ms, what differs before and after, the function that
-reads the clock, and the branch that decides, with the values that it compares. Such a time is an
-implicit timer: a lease that is over, an entry that expires.
+		Short: "List the places at which programs decide by the clock (experimental)",
+		Long: `Lists implicit timers: places in programs that read the clock and decide by it, such as leases that
+are over and entries that expire. The command executes the natural schedule and some random ones,
+without faults. Where a node reads the clock when a message arrives, when a timer fires or when the
+node starts, the step is tried at later times. Where the node then does something else, the list
+has the nodes, the time to 1 ms, what differs before and after, the function that reads the clock,
+and the branch that decides, with the values that it compares.
 
-Starts of nodes and their own timers are tried at no other times. A later time is at most 2 ms
-before the node's next timer. The place in the code is found from the words on the stack; lines
-need debug information. The exit status is 0 also if there are no such times.`,
+A later time is at most 2 ms before the node's next timer. Lines need debug information. The exit
+status is 0 also if there are no such places.`,
 		Example: `  ariadne timers spec.yaml
   ariadne timers spec.yaml --time 5m --schedules 100 --json`,
 		Args: exactly("SPEC"),
@@ -46,7 +45,17 @@ need debug information. The exit status is 0 also if there are no such times.`,
 			if err := enoughTasks(); err != nil {
 				return err
 			}
+			clear := func() {}
+			switch line := style(a.err); {
+			case quiet || asJSON:
+			case isTerminal(a.err):
+				o.Progress = func(l *timers.List) { fmt.Fprint(a.err, "\r\x1b[K"+line.Line(timersSoFar(l))) }
+				clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+			default:
+				o.Progress, o.Pause = func(l *timers.List) { fmt.Fprintln(a.err, timersSoFar(l)) }, pauseOfLines
+			}
 			l, err := timers.Find(cmd.Context(), s, o)
+			clear()
 			if err != nil {
 				return err
 			}
@@ -60,43 +69,57 @@ need debug information. The exit status is 0 also if there are no such times.`,
 	f := cmd.Flags()
 	f.DurationVar(&o.Time, "time", time.Minute, "execute schedules for this `duration` of real time at most")
 	f.IntVar(&o.Schedules, "schedules", 10, "execute this `number` of schedules at most, the natural one first")
-	f.DurationVar(&o.Window, "window", time.Hour, "try a message at most this `duration` later")
+	f.DurationVar(&o.Window, "window", time.Hour, "try a step at most this `duration` later")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&quiet, "quiet", false, "print no progress")
 	return cmd
 }
 
 // printTimers prints a list for people.
 func printTimers(w io.Writer, sty report.Style, l *timers.List) {
-	for i := range l.Boundaries {
-		b := &l.Boundaries[i]
+	for i := range l.Timers {
+		t := &l.Timers[i]
 		fmt.Fprintf(w, "%s\n",
-			sty.Head(fmt.Sprintf("%s at %v, %v after the message arrives", b.Node, b.After,
-				time.Duration(b.After-b.Arrives).Round(time.Microsecond))))
-		fmt.Fprintf(w, "%s\n", sty.Line("  message  "+b.Message))
-		if b.Silent {
+			sty.Head(fmt.Sprintf("%s, %s: %v after a step is due, seen %s", strings.Join(t.Nodes, ", "),
+				strings.Join(t.Events, " and "), time.Duration(t.After-t.Arrives).Round(time.Microsecond),
+				times(t.Seen))))
+		fmt.Fprintf(w, "%s\n", sty.Line(fmt.Sprintf("  step     %s, due at %v", t.Name, t.Arrives)))
+		if t.Silent {
 			fmt.Fprintf(w, "%s\n\n", sty.Line("  differs  only when the same datagram comes once more"))
 			continue
 		}
-		printDifference(w, sty, "before", b.Was)
-		printDifference(w, sty, "after", b.Is)
+		printDifference(w, sty, "before", t.Was)
+		printDifference(w, sty, "after", t.Is)
 		where := "the read was not found"
-		if len(b.Read) > 0 {
-			where = fmt.Sprintf("%s (read %d of %d)", codeLines(b.Read), b.Number, b.Reads)
+		if len(t.Read) > 0 {
+			where = fmt.Sprintf("%s (read %d of %d)", codeLines(t.Read), t.Number, t.Reads)
 		}
 		fmt.Fprintf(w, "%s\n", sty.Line("  clock    "+where))
-		printBranch(w, sty, b.Branch)
+		printBranch(w, sty, t.Branch)
 		fmt.Fprintln(w)
 	}
-	said := fmt.Sprintf("Found %s at which a node decides otherwise: %s, %s, %s tried at %s, in %.1f s.", plural(len(l.Boundaries), "time"),
-		plural(l.Schedules, "schedule"), plural(l.Steps, "step"), plural(l.Probing.Messages, "message"),
-		plural(l.Probing.Tries, "other time"), l.Took.Seconds())
-	if len(l.ReadClock) > 0 {
-		said += " Nodes that read the clock, in starts and timers that were tried at no other times: " + strings.Join(l.ReadClock, ", ") + "."
-	}
+	said := fmt.Sprintf("Found %s that decide by the clock, in %s of %s. Tried %s at %s, in %.1f s.",
+		plural(len(l.Timers), "place"), plural(l.Schedules, "schedule"), plural(l.Steps, "step"),
+		plural(l.Probing.Messages, "pending step"), plural(l.Probing.Tries, "other time"), l.Took.Seconds())
 	if l.Stopped == "time" {
 		said += " The time was up: --time gives more."
 	}
 	fmt.Fprintln(w, sty.Wrap(said))
+}
+
+// timersSoFar says how far a list is.
+func timersSoFar(l *timers.List) string {
+	return fmt.Sprintf("%s, %s, %s, %s tried at %s, %.0f s", plural(len(l.Timers), "place"),
+		plural(l.Schedules, "schedule"), plural(l.Steps, "step"), plural(l.Probing.Messages, "pending step"),
+		plural(l.Probing.Tries, "other time"), l.Took.Seconds())
+}
+
+// times says how often something was seen.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 // printBranch prints where a node decides.
@@ -105,26 +128,10 @@ func printBranch(w io.Writer, sty report.Style, b *session.Branch) {
 		fmt.Fprintf(w, "%s\n", sty.Line("  branch   not found"))
 		return
 	}
-	var texts []string
-	for i := range b.Stack {
-		texts = append(texts, b.Stack[i].String())
+	fmt.Fprintf(w, "%s\n", sty.Line("  branch   "+b.Where()))
+	if compares := b.Compares(); compares != "" {
+		fmt.Fprintf(w, "%s\n", sty.Line("  compares "+compares))
 	}
-	where := strings.Join(texts, " < ")
-	if !b.Confirmed {
-		where += " (the first that differs, not the cause alone)"
-	}
-	fmt.Fprintf(w, "%s\n", sty.Line("  branch   "+where))
-	if b.Comparison == "" {
-		return
-	}
-	before, after := "", ""
-	for i, o := range b.Operands {
-		if i > 0 {
-			before, after = before+" and ", after+" and "
-		}
-		before, after = before+cmp.Or(o.Before, "?"), after+cmp.Or(o.After, "?")
-	}
-	fmt.Fprintf(w, "%s\n", sty.Line(fmt.Sprintf("  compares %s before, %s after (%s)", before, after, b.Comparison)))
 }
 
 // mostParts is how many parts of a step are listed on each side.

@@ -9,10 +9,11 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// Boundary is a time at which a node does something else with a message.
+// Boundary is a time at which a node does something else with a message, in its start, or when its
+// timer fires.
 type Boundary struct {
 	From  *memo.Local // the node's state
-	Input world.Input // the message, as it arrives first
+	Input world.Input // as it comes first
 	// Before is the last time at which the node does what it does at first, as far as is known, and
 	// After the next time at which it is known to do something else.
 	Before, After ariadne.Time
@@ -25,8 +26,9 @@ type Boundary struct {
 	told          comparison // how they are compared
 }
 
-// Boundaries are the times at which the node of a delivery does something else with the message, if
-// it arrives later by at most a window, and how many times were tried.
+// Boundaries are the times at which the node of an event does something else, if the event happens
+// later by at most a window, and how many times were tried. The event is a delivery, the start of a
+// node, or a timer that fires.
 func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all []Boundary, probing Probing,
 	err error) {
 	t, err := p.outcomeOf(s, e)
@@ -51,7 +53,7 @@ func (p *Space) Boundaries(s *State, e *world.Event, window time.Duration) (all 
 	return all, Probing{1, f.tries, len(all)}, err
 }
 
-// InputAt is the message as it arrives at a time.
+// InputAt is the input as it comes at a time.
 func (b *Boundary) InputAt(at ariadne.Time) world.Input {
 	in := b.Input
 	in.At = at

@@ -162,13 +162,16 @@ func (p *Space) lookForTurns(s *State, e *world.Event, d decision) (turns []aria
 // be compared.
 func MayDependOnTime(o *ariadne.Output) bool { return o.ReadClock && !o.Unreplayable && o.Cut == "" }
 
-// newFinder is one for a delivery, of which a transition has come, that may arrive later by at most
-// a window.
+// newFinder is one for an event, of which a transition has come, that may happen later by at most a
+// window.
 func (p *Space) newFinder(s *State, e *world.Event, t *memo.Transition, window time.Duration) *finder {
 	n := &s.Nodes[e.Node]
 	first := max(t.Input.At, n.Clock)
-	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first,
-		last:    min(first.Add(window), n.Timer()-turnMargin),
+	last := first.Add(window)
+	if e.Kind != ariadne.ActFire { // the timer itself comes later
+		last = min(last, n.Timer()-turnMargin)
+	}
+	f := &finder{source: p.Source, from: t.From, in: t.Input, first: first, last: last,
 		spreads: true, mayAgain: true, exact: p.Sample == nil,
 		seen: map[ariadne.Time][]part{first: visibleParts(&t.Output)}}
 	return f

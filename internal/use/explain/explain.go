@@ -81,6 +81,9 @@ type Moment struct {
 	Critical bool `json:"critical,omitempty"`
 	// Violated: the step shows the violation.
 	Violated bool `json:"violated,omitempty"`
+	// Boundary is the time from which on the node does something else with a message that is
+	// needed late.
+	Boundary *session.Boundary `json:"boundary,omitempty"`
 }
 
 // Deviation is something in which the trace differs from the natural schedule.

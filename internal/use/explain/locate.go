@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/record/causal"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
@@ -68,7 +69,22 @@ func (x *explanation) locate() error {
 	for i := range x.Losses {
 		x.locateLoss(&l, &x.Losses[i])
 	}
-	return l.err
+	return errors.Join(l.err, x.findBoundaries())
+}
+
+// findBoundaries finds where nodes decide by the clock in steps that the violation needs late.
+func (x *explanation) findBoundaries() (err error) {
+	for i := range x.Story {
+		m := &x.Story[i]
+		if !m.Needed || m.Kind != causal.Delivered || m.Late == 0 ||
+			!space.MayDependOnTime(&x.graph.Steps()[m.Step-1].Output) {
+			continue
+		}
+		if m.Boundary, err = x.session.BoundaryOf(m.Step); err != nil && !errors.Is(err, ariadne.ErrNotFreezable) {
+			return err
+		}
+	}
+	return nil
 }
 
 // locateLoss finds the code of lost operations in the steps of the node up to the loss, the last

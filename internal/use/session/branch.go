@@ -1,7 +1,10 @@
 package session
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
@@ -23,6 +26,45 @@ type Branch struct {
 	Confirmed bool `json:"confirmed"`
 	// Instructions is how many instructions after the read the process decides.
 	Instructions int `json:"instructions"`
+}
+
+// Place is where the program decides, as a text that tells places apart: program, function and
+// line, or the address. "": there is none.
+func (b *Branch) Place() string {
+	if b == nil || len(b.Stack) == 0 {
+		return ""
+	}
+	f := &b.Stack[0]
+	if f.Line == 0 {
+		return fmt.Sprintf("%s %s %#x", f.Module, f.Function, f.PC)
+	}
+	return fmt.Sprintf("%s %s %s:%d", f.Module, f.Function, f.File, f.Line)
+}
+
+// Where is the place with the functions that led there, in words.
+func (b *Branch) Where() string {
+	var texts []string
+	for i := range b.Stack {
+		texts = append(texts, b.Stack[i].String())
+	}
+	where := strings.Join(texts, " < ")
+	if !b.Confirmed {
+		where += " (the first that differs, not the cause alone)"
+	}
+	return where
+}
+
+// Compares is what is compared, in words, or "".
+func (b *Branch) Compares() string {
+	if len(b.Operands) == 0 {
+		return ""
+	}
+	var before, after []string
+	for _, o := range b.Operands {
+		before, after = append(before, cmp.Or(o.Before, "?")), append(after, cmp.Or(o.After, "?"))
+	}
+	return fmt.Sprintf("%s before, %s after (%s)", strings.Join(before, " and "), strings.Join(after, " and "),
+		b.Comparison)
 }
 
 // Operand is a value that is compared, before the boundary and after it, as a text, or "".

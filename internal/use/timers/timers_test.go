@@ -20,13 +20,20 @@ import (
 
 func leases(t *testing.T, how string) *spec.Spec {
 	t.Helper()
+	return build(t, "lease", "nodes:\n  - {name: server, address: 10.0.0.1, command: ./lease server "+how+"}\n"+
+		"  - {name: client, command: ./lease client, client: true}\n")
+}
+
+// build compiles a program of testdata, and returns a spec of it.
+func build(t *testing.T, program, nodes string) *spec.Spec {
+	t.Helper()
 	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-g", "-O0", "-Wall", "-o", filepath.Join(dir, "lease"),
-		"testdata/lease.c").CombinedOutput(); err != nil {
+	if out, err := exec.Command("cc", "-g", "-O0", "-Wall", "-o", filepath.Join(dir, program),
+		"testdata/"+program+".c").CombinedOutput(); err != nil {
 		t.Skipf("cc: %v\n%s", err, out)
 	}
 	path := filepath.Join(dir, "spec.yaml")
-	systemtest.Write(t, path, "nodes:\n  - {name: server, address: 10.0.0.1, command: ./lease server "+how+"}\n  - {name: client, command: ./lease client, client: true}\n")
+	systemtest.Write(t, path, nodes)
 	s, err := spec.Read(path)
 	if err != nil {
 		t.Fatal(err)
@@ -50,11 +57,14 @@ func find(t *testing.T, s *spec.Spec, window time.Duration) *timers.List {
 // does not decide by the clock, nor in a window that is too short.
 func TestLease(t *testing.T) {
 	l := find(t, leases(t, "clock"), time.Hour)
-	if len(l.Boundaries) != 1 || l.Probing.Turns == 0 || l.Schedules != 2 || l.Stopped != "" {
+	if len(l.Timers) != 1 || l.Probing.Turns == 0 || l.Schedules != 2 || l.Stopped != "" {
 		t.Fatalf("%+v", l)
 	}
-	b := l.Boundaries[0]
-	if b.Node != "server" || !strings.HasPrefix(b.Message, "deliver udp client:") || len(b.Was) != 1 ||
+	b := l.Timers[0]
+	if b.Seen != 1 || !slices.Equal(b.Nodes, []string{"server"}) || !slices.Equal(b.Events, []string{"message"}) {
+		t.Errorf("%d times, %v, %v", b.Seen, b.Nodes, b.Events)
+	}
+	if b.Node != "server" || !strings.HasPrefix(b.Name, "deliver udp client:") || len(b.Was) != 1 ||
 		!strings.Contains(b.Was[0], "held") || len(b.Is) != 1 || !strings.Contains(b.Is[0], "over") {
 		t.Errorf("%+v", b)
 	}
@@ -76,8 +86,45 @@ func TestLease(t *testing.T) {
 	}
 	for _, l := range []*timers.List{find(t, leases(t, "blind"), time.Hour),
 		find(t, leases(t, "clock"), 9*time.Second)} {
-		if len(l.Boundaries) > 0 || l.Probing.Messages == 0 {
+		if len(l.Timers) > 0 || l.Probing.Messages == 0 {
 			t.Errorf("%+v", l)
 		}
 	}
+}
+
+// TestStartsAndTimers: what a program decides by the clock when it starts and when its timer fires
+// is found, too, and nothing in a program that does not.
+func TestStartsAndTimers(t *testing.T) {
+	l := find(t, ticks(t, "clock"), time.Hour)
+	seen := map[int]timers.Timer{}
+	for _, x := range l.Timers {
+		if x.Branch != nil && x.Branch.Confirmed && x.Branch.Stack[0].Function == "main" {
+			seen[x.Branch.Stack[0].Line] = x
+		}
+	}
+	start, tick := seen[27], seen[33]
+	if len(l.Timers) != 2 || !slices.Equal(start.Events, []string{"start"}) ||
+		!slices.Equal(tick.Events, []string{"timer"}) {
+		t.Fatalf("%+v", l)
+	}
+	for _, x := range []struct {
+		timers.Timer
+		want time.Duration
+		says string
+		is   session.Operand
+	}{{start, 601 * time.Second, "out of date", session.Operand{Before: "1700000600999", After: "1700000601000"}},
+		{tick, 4900 * time.Millisecond, "gone", session.Operand{Before: "5000", After: "5001"}}} {
+		if d := time.Duration(x.After - x.Arrives); d < x.want-30*time.Millisecond || d > x.want+30*time.Millisecond ||
+			len(x.Is) == 0 || !strings.Contains(x.Is[0], x.says) || !slices.Contains(x.Branch.Operands, x.is) {
+			t.Errorf("%v: %+v, %+v", d, x, x.Branch)
+		}
+	}
+	if l := find(t, ticks(t, "blind"), time.Hour); len(l.Timers) > 0 || l.Probing.Messages < 4 {
+		t.Errorf("%+v", l)
+	}
+}
+
+func ticks(t *testing.T, how string) *spec.Spec {
+	t.Helper()
+	return build(t, "tick", "nodes:\n  - {name: clock, command: ./tick "+how+", client: true}\n")
 }
