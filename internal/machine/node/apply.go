@@ -86,6 +86,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 	}
 	began := n.k.Now
 	n.step.resume() // it may have polled while catching up, before the input came
+	n.beginReads()
 	if err := n.relaunchDue(); err != nil {
 		return out, err
 	}

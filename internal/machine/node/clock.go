@@ -113,6 +113,10 @@ func (n *Node) lendClock(th *thread) {
 // stopsAtReads reports whether each read of the clock makes a call.
 func (n *Node) stopsAtReads() bool { return n.reads != nil || n.cfg.Faults.PausesAtReads }
 
+// asksEarly reports whether a read of th has made a call only because reads are noted. Otherwise th
+// would have read on, and others would not have had their turn.
+func (n *Node) asksEarly(th *thread) bool { return n.reads != nil && n.k.Now < th.began+turn }
+
 // resetReads begins again to count clock reads.
 func (n *Node) resetReads() {
 	n.home.clock.ResetReads()

@@ -62,7 +62,7 @@ func (n *Node) runThread(th *thread) {
 		if !n.handleStop(th, s) || n.k.Woken > woken && n.overtakenBehind(th) {
 			return
 		}
-		if asked && n.k.HasReady() {
+		if asked && n.k.HasReady() && !n.asksEarly(th) {
 			n.requeue(th)
 			return
 		}

@@ -24,6 +24,7 @@ const readFrames = 3
 
 // clockReads are the reads of the clock that a node notes.
 type clockReads struct {
+	came bool         // the input has come: reads before it are none of the step
 	jump int          // at this read, from 1, the clock goes on
 	by   ariadne.Time // by so much
 	then func(*thread)
@@ -60,10 +61,17 @@ func (n *Node) readTSC(th *thread, length int, withAux bool) {
 	must(th.tr.SkipTSC(length, withAux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 }
 
+// beginReads has the node note reads from now on, if it does at all. The input has come.
+func (n *Node) beginReads() {
+	if n.reads != nil {
+		n.reads.came = true
+	}
+}
+
 // noteRead notes that th is about to read the clock.
 func (n *Node) noteRead(th *thread) {
 	r := n.reads
-	if r == nil {
+	if r == nil || !r.came {
 		return
 	}
 	r.all = append(r.all, n.linesOf(th))
