@@ -118,7 +118,7 @@ func Without(t *trace.Trace, n world.Names, some []Deviation, early bool) *trace
 		at := len(less.Steps)
 		if err == nil && what[i][late] {
 			if world.KindOf(a.Kind).Alike {
-				b := arrival(a)
+				b := world.OnTime(a)
 				b.Vary = a.Vary
 				a, s.At, s.Action = b, s.At-world.LateBy(a), n.Action(b)
 			}

@@ -18,16 +18,22 @@ import (
 )
 
 // leaser answers requests by how many of some times are over, or only by whether they are an odd
-// number. It has no timer for them.
+// number. It has no timer for them. It says the same when its ticks have passed.
 type leaser struct {
 	turns []ariadne.Time
 	odd   bool
+	ticks time.Duration // 0: it has none
 }
 
-func (*leaser) Start(*worldtest.Ctx) {}
-func (*leaser) Fire(*worldtest.Ctx)  {}
+func (l *leaser) Start(c *worldtest.Ctx) {
+	if l.ticks > 0 {
+		c.SetTimer(l.ticks)
+	}
+}
+func (l *leaser) Fire(c *worldtest.Ctx)                       { l.say(c, "tick") }
+func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) { l.say(c, string(m.Data)) }
 
-func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) {
+func (l *leaser) say(c *worldtest.Ctx, of string) {
 	c.Output().ReadClock = true
 	passed := 0
 	for _, t := range l.turns {
@@ -38,7 +44,7 @@ func (l *leaser) Receive(c *worldtest.Ctx, m ariadne.Message) {
 	if l.odd {
 		passed %= 2
 	}
-	c.Log("%s: phase %c, read at %d", m.Data, 'a'+passed, c.Now())
+	c.Log("%s: phase %c, read at %d", of, 'a'+passed, c.Now())
 }
 
 // holder answers requests while a lease holds. It looks at the clock to see whether it does, and
@@ -88,11 +94,12 @@ type clocked struct {
 	turns      []ariadne.Time
 	odd        bool
 	requesters []requester
+	ticks      time.Duration
 	holds      ariadne.Time // until when a holder's lease holds; 0: there is a leaser instead
 }
 
 func (s *clocked) newPrograms() []worldtest.Program {
-	all := []worldtest.Program{&leaser{s.turns, s.odd}}
+	all := []worldtest.Program{&leaser{s.turns, s.odd, s.ticks}}
 	if s.holds > 0 {
 		all[0] = &holder{s.holds}
 	}
@@ -127,9 +134,9 @@ func drawClocked(t *rapid.T) *clocked {
 }
 
 // outcomes are what the leaser has said at the ends of all executions, if each message may arrive
-// at the beginning and the end of each millisecond at which the rules let it. They are found by the
-// rules alone: each execution is made once more, and nothing is remembered. ok is false when there
-// are too many.
+// at the beginning and the end of each millisecond at which the rules let it. So may the leaser's
+// tick happen. They are found by the rules alone: each execution is made once more, and nothing is
+// remembered. ok is false when there are too many.
 func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 	all = map[string]bool{}
 	seen := map[string]bool{}
@@ -161,10 +168,12 @@ func (s *clocked) outcomes() (all map[string]bool, ok bool) {
 		next := w.System.Enabled(&state, nil)
 		next = append(next, s.paused(w.System, &state, next)...)
 		for i := range next {
-			if e := &next[i]; s.window > 0 && e.Kind == ariadne.ActDeliver {
+			if e := &next[i]; s.window > 0 && e.Node == 0 && world.CanBeLate(e.Kind) {
 				for at := e.At - e.At%1e6; at <= e.At+ariadne.Time(s.rules.MaxDelay); at += 1e6 {
 					for _, at := range []ariadne.Time{at, at + 1e6 - 1} {
-						if l, ok := w.System.LaterDelivery(&state, e, at); ok {
+						// shortly before a timer nothing is tried
+						near := e.Kind == ariadne.ActDeliver && at > state.Nodes[0].Timer()-2e6
+						if l, ok := w.System.Later(&state, e, at); ok && !near {
 							next = append(next, l)
 						}
 					}
@@ -234,9 +243,13 @@ func (s *clocked) newAutomata() []ariadne.Automaton {
 // message may arrive at any time, and to no other. All exhaustive strategies come to the same
 // states, or traces, with one worker and with two.
 func TestTurnsOfClocksAgreeWithBruteForce(t *testing.T) {
-	turned := 0
+	turned, fired := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawClocked(t)
+		if rapid.Bool().Draw(t, "ticks") {
+			s.ticks = time.Duration(rapid.IntRange(2, 15).Draw(t, "tick")) * time.Millisecond
+			s.rules.ClockError = time.Duration(rapid.IntRange(2, 3).Draw(t, "error")) * time.Millisecond
+		}
 		want, ok := s.outcomes()
 		if !ok {
 			t.SkipNow()
@@ -245,13 +258,21 @@ func TestTurnsOfClocksAgreeWithBruteForce(t *testing.T) {
 		if len(all.late) > 0 {
 			turned++
 		}
+		if slices.ContainsFunc(slices.Collect(maps.Keys(all.late)), func(name string) bool {
+			return strings.HasPrefix(name, "late timer ")
+		}) {
+			fired++
+		}
 		if got := outcomesOf(all); !maps.Equal(got, want) {
 			t.Fatalf("outcomes\n%q, want\n%q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 		agree(t, s, all)
 	})
 	if turned < 10 {
-		t.Errorf("a message was late in %d systems only", turned)
+		t.Errorf("something was late in %d systems only", turned)
+	}
+	if fired < 3 {
+		t.Errorf("a timer was late in %d systems only", fired)
 	}
 }
 

@@ -58,7 +58,8 @@ func TestWindowsBetweenTimes(t *testing.T) {
 		s := small{rules: world.Rules{Latency: time.Duration(first), Delays: 1, MaxDelay: most}, instant: true,
 			window: most}
 		s.programs = func() []worldtest.Program {
-			return []worldtest.Program{&leaser{[]ariadne.Time{opens, closes}, true}, &requester{name: "A", requests: 1}}
+			return []worldtest.Program{&leaser{turns: []ariadne.Time{opens, closes}, odd: true},
+				&requester{name: "A", requests: 1}}
 		}
 		there := closes > first+ariadne.Time(most) // it does not close within the bound
 		for d, i := ariadne.Time(most), 0; i < 8; d, i = d*2/3, i+1 {

@@ -219,7 +219,7 @@ func (p *Path) FindAction(a ariadne.Action) (i int, ok bool) {
 		}
 	}
 	for i := range f.Enabled {
-		if e, ok := p.space.System.LaterDeliveryAs(&f.State.State, &f.Enabled[i], a); ok {
+		if e, ok := p.space.System.LaterAs(&f.State.State, &f.Enabled[i], a); ok {
 			return p.FindAnyLength(&e), true
 		}
 	}

@@ -58,14 +58,14 @@ func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
 	var late []world.Event
 	for i := n; i < len(events); i++ {
 		e := &events[i]
-		if e.Kind != ariadne.ActDeliver || !p.System.MayBeLater(&s.State, e) {
+		if !world.CanBeLate(e.Kind) || !p.System.MayBeLater(&s.State, e) {
 			continue
 		}
 		turns, err := p.turningTimes(s, e)
 		if err != nil {
 			return events, err
 		}
-		late = p.laterDeliveries(s, e, turns, late)
+		late = p.laterEvents(s, e, turns, late)
 	}
 	if len(late) == 0 {
 		return events, nil
@@ -73,14 +73,14 @@ func (p *Space) Enabled(s *State, events []world.Event) ([]world.Event, error) {
 	return append(events[:n], world.Insert(events[n:], late...)...), nil
 }
 
-// laterDeliveries appends to late those by which the message of a delivery arrives just before and
-// just after the times at which the outcome turns. Where only the time before is early enough, it
-// may also arrive as late as it may at all: the outcome may have turned by then.
-func (p *Space) laterDeliveries(s *State, e *world.Event, turns []ariadne.Time, late []world.Event) []world.Event {
+// laterEvents appends to late those by which an event happens just before and just after the times
+// at which the outcome turns. Where only the time before is early enough, it may also happen as
+// late as it may at all: the outcome may have turned by then.
+func (p *Space) laterEvents(s *State, e *world.Event, turns []ariadne.Time, late []world.Event) []world.Event {
 	for i, at := range turns {
-		l, ok := p.System.LaterDelivery(&s.State, e, at)
+		l, ok := p.System.Later(&s.State, e, at)
 		if !ok && i%2 == 1 {
-			l, ok = p.latestDelivery(s, e, turns[i-1], at)
+			l, ok = p.latest(s, e, turns[i-1], at)
 		}
 		if ok && (i == 0 || at != turns[i-1]) {
 			late = append(late, l)
@@ -89,13 +89,12 @@ func (p *Space) laterDeliveries(s *State, e *world.Event, turns []ariadne.Time, 
 	return late
 }
 
-// latestDelivery is the one at the latest time at which the message may arrive, if that is between
-// two times.
-func (p *Space) latestDelivery(s *State, e *world.Event, from, to ariadne.Time) (latest world.Event, ok bool) {
+// latest is an event at the latest time at which it may happen, if that is between two times.
+func (p *Space) latest(s *State, e *world.Event, from, to ariadne.Time) (latest world.Event, ok bool) {
 	from = max(from, e.At, s.Nodes[e.Node].Clock)
 	for from+1 < to { // it may not at to
 		mid := from + (to-from)/2
-		if l, may := p.System.LaterDelivery(&s.State, e, mid); may {
+		if l, may := p.System.Later(&s.State, e, mid); may {
 			latest, ok, from = l, true, mid
 		} else {
 			to = mid
@@ -104,12 +103,12 @@ func (p *Space) latestDelivery(s *State, e *world.Event, from, to ariadne.Time) 
 	return latest, ok
 }
 
-// MayBeLate reports whether a message can arrive later, where its node does something else with it.
+// MayBeLate reports whether something can happen later, where its node does something else.
 func (f *Frame) MayBeLate() bool {
 	return slices.ContainsFunc(f.Enabled, func(e world.Event) bool { return e.Kind == world.Late })
 }
 
-// turningTimes are the times just before and just after those at which the outcome of a delivery
+// turningTimes are the times just before and just after those at which the outcome of an event
 // turns, in order.
 func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
 	if p.Sample == nil {
@@ -147,7 +146,11 @@ func (p *Space) lookForTurns(s *State, e *world.Event, d decision) (turns []aria
 	if known := t.Turns.Load(); known != nil {
 		return *known, executed, nil
 	}
-	f := p.newFinder(s, e, t, p.Window)
+	window := p.Window
+	if e.Kind == ariadne.ActFire { // later only as far as clocks may be wrong
+		window = p.System.Rules().ClockError
+	}
+	f := p.newFinder(s, e, t, window)
 	f.spreads, f.mayAgain = d.spreads, d.again
 	found, err := f.findTurns(f.first, f.last)
 	if err != nil {

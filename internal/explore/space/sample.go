@@ -100,14 +100,22 @@ func (s *Sample) enter(key hash.Hash, turns []ariadne.Time, executed int) {
 // Probed reports whether a transition was tried at other times.
 func Probed(t *memo.Transition) bool { return t.Turns.Load() != nil }
 
-// keyOf stands for the local state of a delivery's node, and for the message.
+// keyOf stands for the local state of an event's node, and for the message or the timer.
 func keyOf(s *State, e *world.Event) hash.Hash {
-	return s.Locals[e.Node].Key().Plus(world.Input{Kind: ariadne.Deliver, Packet: e.Packet, At: e.At}.Key())
+	kind := ariadne.Deliver
+	if e.Packet == nil {
+		kind = ariadne.Fire
+	}
+	return s.Locals[e.Node].Key().Plus(world.Input{Kind: kind, Packet: e.Packet, At: e.At}.Key())
 }
 
 // kindOf is which kind of message a delivery is of: those to a node that read the same, with
-// numbers left out. Binary data reads like others of about its length.
+// numbers left out. Binary data reads like others of about its length. All timers of a node are of
+// one kind.
 func kindOf(e *world.Event) hash.Hash {
+	if e.Packet == nil {
+		return hash.Of(uint64(e.Node), uint64(e.Kind), 0)
+	}
 	data := e.Packet.Data[:min(len(e.Packet.Data), kindBytes)]
 	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))),
 		uint64(e.Packet.Flags)).Plus(hash.OfText(e.Packet.Flow.Proto.String()))

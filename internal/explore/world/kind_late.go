@@ -16,38 +16,72 @@ const Late ariadne.ActionKind = 32
 // find where its outcome changes (internal/explore/space), and the message may arrive there. That
 // is an event like a timer of the node's at that time: what should have arrived by then is delayed,
 // the message itself too.
+//
+// So may a timer of the node fire there, as far as clocks may be wrong. Such an event has no
+// packet.
 func init() {
 	register(Late, Kind{
-		Name: "late", Doc: "a message's arrival at a time at which its node does something else with it", Overtakes: true, Alike: true,
+		Name: "late", Doc: "a message's arrival, or a timer, at a time at which its node does something else", Overtakes: true, Alike: true,
 		With: ariadne.ActDeliver,
 		Pending: func(y *System, s *State, e *Event) bool {
-			ok := kinds[ariadne.ActDeliver].Pending(y, s, e)
+			ok := kinds[e.onTime()].Pending(y, s, e)
 			e.At += ariadne.Time(e.Varied.late)
 			return ok
 		},
 		Take: func(y *System, s *State, e *Event) Input {
 			s.delayUntil(e.At, false)
-			return kinds[ariadne.ActDeliver].Take(y, s, e)
+			return kinds[e.onTime()].Take(y, s, e)
 		},
 		Footprint: func(_ *System, e *Event, f Footprint) Footprint {
-			f.Takes, f.Delays, f.Late = e.Packet, e.At, e.Varied.late
+			f.Takes, f.Delays, f.Late, f.Timer = e.Packet, e.At, e.Varied.late, e.Packet == nil
 			f.StartSlack = -1 // as of a timer
 			return f
 		},
-		Format: func(n Names, a ariadne.Action) string { return formatDelivery(n, a) + lateBy + a.What },
-		Parse:  Names.parseLate,
+		Format: func(n Names, a ariadne.Action) string {
+			what := ofTimer + n.Node(a.Node)
+			if a.Flow.Proto != 0 {
+				what = formatDelivery(n, a)
+			}
+			return what + lateBy + a.What
+		},
+		Parse: Names.parseLate,
 	})
 }
 
-// lateBy stands before how much later a message arrives.
-const lateBy = " by "
+const (
+	// lateBy stands before how much later a message arrives, or a timer fires.
+	lateBy = " by "
+	// ofTimer stands before the node of a timer.
+	ofTimer = "timer "
+)
+
+// onTime is the kind of what a late event is.
+func (e *Event) onTime() ariadne.ActionKind {
+	if e.Packet == nil {
+		return ariadne.ActFire
+	}
+	return ariadne.ActDeliver
+}
+
+// OnTime is the action of what is late by an action of the kind, without how it is varied.
+func OnTime(a ariadne.Action) ariadne.Action {
+	if a.Flow.Proto == 0 {
+		return ariadne.Action{Kind: ariadne.ActFire, Node: a.Node}
+	}
+	return ariadne.Action{Kind: ArrivalKind(a.Flow.Proto), Node: a.Node, Flow: a.Flow, Seq: a.Seq}
+}
 
 func (n Names) parseLate(rest string) (a ariadne.Action, err error) {
 	at := strings.LastIndex(rest, lateBy)
 	if at < 0 {
-		return a, fmt.Errorf("want SOURCE>DESTINATION #NUMBER%sTIME", lateBy)
+		return a, fmt.Errorf("want SOURCE>DESTINATION #NUMBER%sTIME, or timer NODE by TIME", lateBy)
 	}
-	if a, err = n.parseDelivery(rest[:at]); err != nil {
+	if node, ok := strings.CutPrefix(rest[:at], ofTimer); ok {
+		a, err = n.ofNode(ariadne.ActFire, node)
+	} else {
+		a, err = n.parseDelivery(rest[:at])
+	}
+	if err != nil {
 		return a, err
 	}
 	a.Kind, a.What = Late, rest[at+len(lateBy):]
@@ -57,17 +91,21 @@ func (n Names) parseLate(rest string) (a ariadne.Action, err error) {
 	return a, nil
 }
 
-// LateBy is how much later than at its time a message arrives by an action of the kind.
+// LateBy is how much later than at its time something happens by an action of the kind.
 func LateBy(a ariadne.Action) ariadne.Time {
 	late, _ := time.ParseDuration(a.What)
 	return ariadne.Time(late)
 }
 
-// LaterDelivery is the event by which the message of a delivery arrives at a later time. Not ok: it
-// may not, since something else comes first, or delays what may not be delayed.
-func (y *System) LaterDelivery(s *State, e *Event, at ariadne.Time) (later Event, ok bool) {
+// CanBeLate reports whether events of a kind may happen later where their node does something else.
+func CanBeLate(k ariadne.ActionKind) bool { return k == ariadne.ActDeliver || k == ariadne.ActFire }
+
+// Later is an event at a later time. Not ok: it may not happen then, since something else comes
+// first, or delays what may not be delayed.
+func (y *System) Later(s *State, e *Event, at ariadne.Time) (later Event, ok bool) {
 	c, n := y.clock(s), &s.Nodes[e.Node]
-	if at <= max(e.At, n.Clock) || at > c.Horizon || at >= c.Start || at >= n.Timer() || !y.mayHoldBack(s, at, false) {
+	if at <= max(e.At, n.Clock) || at > c.Horizon || at >= c.Start || !y.mayHoldBack(s, at, false) ||
+		e.Kind == ariadne.ActDeliver && at >= n.Timer() {
 		return later, false
 	}
 	late := time.Duration(at - e.At)
@@ -76,20 +114,20 @@ func (y *System) LaterDelivery(s *State, e *Event, at ariadne.Time) (later Event
 	return later, true
 }
 
-// MayBeLater reports whether there is any later time at which the message of a delivery may arrive.
+// MayBeLater reports whether there is any later time at which an event may happen.
 func (y *System) MayBeLater(s *State, e *Event) bool {
-	_, ok := y.LaterDelivery(s, e, max(e.At, s.Nodes[e.Node].Clock)+1)
+	_, ok := y.Later(s, e, max(e.At, s.Nodes[e.Node].Clock)+1)
 	return ok
 }
 
-// LaterDeliveryAs is the event of an action by which the message of a delivery arrives later,
-// whether or not it is known that its node does something else with it then.
-func (y *System) LaterDeliveryAs(s *State, e *Event, a ariadne.Action) (later Event, ok bool) {
+// LaterAs is the event of an action by which an event happens later, whether or not it is known
+// that its node does something else then.
+func (y *System) LaterAs(s *State, e *Event, a ariadne.Action) (later Event, ok bool) {
 	late, err := time.ParseDuration(a.What)
-	if a.Kind != Late || e.Kind != ariadne.ActDeliver || err != nil {
+	if a.Kind != Late || !CanBeLate(e.Kind) || err != nil {
 		return later, false
 	}
-	if later, ok = y.LaterDelivery(s, e, e.At.Add(late)); ok {
+	if later, ok = y.Later(s, e, e.At.Add(late)); ok {
 		ok = later.Action() == a
 	}
 	return later, ok

@@ -115,3 +115,25 @@ func FuzzActionNames(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesOfLateEvents: what happens late has the name of what it is, and by how much.
+func TestNamesOfLateEvents(t *testing.T) {
+	n := world.NewNames([]world.Node{{Name: "n1"},
+		{Name: "timer", Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}, nil)
+	for _, name := range []string{"late timer n1 by 51ms", "late timer timer by 1.5s",
+		"late udp timer:1000>timer:2000 #3 by 2ms"} {
+		a, err := n.Parse(name)
+		if err != nil || n.Action(a) != name || a.Kind != world.Late {
+			t.Errorf("%q: %+v, %v", n.Action(a), a, err)
+		}
+		if on := world.OnTime(a); on.Kind == world.Late || on.Flow != a.Flow || on.Node != a.Node || on.What != "" {
+			t.Errorf("%q on time: %+v", name, on)
+		}
+	}
+	for _, name := range []string{"late timer n1", "late timer n3 by 1s", "late timer n1 by 0s", "late timer n1 by -1s",
+		"late n1 by 1s"} {
+		if a, err := n.Parse(name); err == nil {
+			t.Errorf("%q: %+v", name, a)
+		}
+	}
+}

@@ -143,8 +143,9 @@ func (w *Words) input(e *Event, s *ariadne.Step) {
 	switch {
 	case a.Kind == ariadne.ActStart:
 		e.Kind, e.Text = Started, "start"
-	case a.Kind == ariadne.ActFire:
+	case a.Kind == ariadne.ActFire, a.Kind == world.Late && a.Flow.Proto == 0:
 		e.Kind, e.Text = Fired, strings.TrimSpace("timer "+w.timers[a.Node])
+		e.Late = time.Duration(world.LateBy(*a))
 	case a.Kind == ariadne.ActDeliver, a.Kind == world.Late:
 		e.Kind = Delivered
 		w.message(e, s)

@@ -107,7 +107,14 @@ func (t *Timeline) Step(s ariadne.Step) []string {
 		t.started[s.Action.Node] = s.At
 	case ariadne.ActFire:
 		t.fire(&input)
-	case ariadne.ActDeliver, world.Late:
+	case world.Late:
+		if s.Action.Flow.Proto == 0 {
+			t.fire(&input)
+			input.text, input.mark = fmt.Sprintf("%s (%s late)", input.text, s.Action.What), markLate
+			break
+		}
+		t.deliver(&input, s)
+	case ariadne.ActDeliver:
 		t.deliver(&input, s)
 	default:
 		if s.Action.Flow.Proto.Own() {
