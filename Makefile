@@ -18,6 +18,7 @@
 #   faulty     runs real programs through random faults of all kinds; writes docs/results/faulty.md
 #   findings   searches real programs under ready-made properties; writes docs/results/findings.md
 #   explained  explains the violations of known bugs; writes docs/results/explained.md
+#   timers     lists places in real programs that decide by the clock; writes docs/results/timers.md
 #   storage    lets programs that store things lose their power; writes the table of docs/results/storage.md
 #   results    lets the strategies look for known bugs; writes docs/results/strategies.md
 #   generate   renews the generated pages in docs/
@@ -27,7 +28,7 @@ GO ?= go
 # Pages that are generated are wrapped as all others are.
 WRAP = $(GO) run ./tools/prose -w docs
 
-.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short profile figures compat bugs papers results sweep faulty findings explained storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short profile figures compat bugs papers results sweep faulty findings explained timers storage packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -102,6 +103,10 @@ findings: build
 
 explained: build
 	$(GO) run ./tools/explained
+	@$(WRAP)
+
+timers: build
+	$(GO) run ./tools/timers
 	@$(WRAP)
 
 storage: build

@@ -90,17 +90,17 @@ func printTimers(w io.Writer, sty report.Style, l *timers.List) {
 		}
 		printDifference(w, sty, "before", t.Was)
 		printDifference(w, sty, "after", t.Is)
-		where := "the read was not found"
-		if len(t.Read) > 0 {
-			where = fmt.Sprintf("%s (read %d of %d)", codeLines(t.Read), t.Number, t.Reads)
-		}
-		fmt.Fprintf(w, "%s\n", sty.Line("  clock    "+where))
+		fmt.Fprintf(w, "%s\n",
+			sty.Line(fmt.Sprintf("  clock    %s (read %d of %d)", codeLines(t.Read), t.Number, t.Reads)))
 		printBranch(w, sty, t.Branch)
 		fmt.Fprintln(w)
 	}
 	said := fmt.Sprintf("Found %s that decide by the clock, in %s of %s. Tried %s at %s, in %.1f s.",
 		plural(len(l.Timers), "place"), plural(l.Schedules, "schedule"), plural(l.Steps, "step"),
 		plural(l.Probing.Messages, "pending step"), plural(l.Probing.Tries, "other time"), l.Took.Seconds())
+	if n := len(l.Unexplained); n > 0 {
+		said += fmt.Sprintf(" For %s at other times Ariadne found no read of the clock (--json has them).", plural(n, "difference"))
+	}
 	if l.Stopped == "time" {
 		said += " The time was up: --time gives more."
 	}

@@ -29,15 +29,13 @@ type Branch struct {
 }
 
 // Place is where the program decides, as a text that tells places apart: program, function and
-// line, or the address. "": there is none.
+// line. "": no line is known. An address alone tells nothing in an interpreter, which decides for
+// all that it executes at the same one.
 func (b *Branch) Place() string {
-	if b == nil || len(b.Stack) == 0 {
+	if b == nil || len(b.Stack) == 0 || b.Stack[0].Line == 0 {
 		return ""
 	}
 	f := &b.Stack[0]
-	if f.Line == 0 {
-		return fmt.Sprintf("%s %s %#x", f.Module, f.Function, f.PC)
-	}
 	return fmt.Sprintf("%s %s %s:%d", f.Module, f.Function, f.File, f.Line)
 }
 
@@ -76,9 +74,11 @@ type Operand struct {
 const (
 	branchFrames = 3
 	// maxInstructions is how many instructions of a process are looked at behind a read of the
-	// clock, and maxPartings how many decisions are tried.
-	maxInstructions = 400_000
+	// clock. maxPartings is how many decisions are tried, as long as the process does not execute
+	// more than maxTried instructions on the way to them.
+	maxInstructions = 200_000
 	maxPartings     = 24
+	maxTried        = 500_000
 )
 
 // brancher looks for the decision of a boundary.
@@ -109,8 +109,11 @@ func (s *Session) findBranch(at *space.Boundary, read int, by ariadne.Time) (*Br
 	if len(partings) == 0 {
 		return nil, nil
 	}
-	decides, confirmed := partings[0], false
+	decides, confirmed, tried := partings[0], false, 0
 	for _, p := range partings {
+		if tried += p.A; tried > maxTried {
+			break
+		}
 		if confirmed, err = b.isDecisive(before, p, is); err != nil {
 			return nil, err
 		} else if confirmed {

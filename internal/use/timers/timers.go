@@ -46,8 +46,11 @@ type List struct {
 	Steps     int     `json:"steps"`
 	// Probing counts what was tried at other times.
 	Probing space.Probing `json:"clocks_probed"`
-	Stopped string        `json:"stopped,omitempty"` // "time", "interrupted", or ""
-	Took    time.Duration `json:"took_ns"`           // real time
+	// Unexplained are differences for which no read of the clock was found by which the node
+	// decides. Orders of what becomes due at once are among them, and times that are written down.
+	Unexplained []session.Boundary `json:"unexplained,omitempty"`
+	Stopped     string             `json:"stopped,omitempty"` // "time", "interrupted", or ""
+	Took        time.Duration      `json:"took_ns"`           // real time
 }
 
 // Timer is a place in a program that decides by the time, with the first boundary that was found
@@ -76,7 +79,7 @@ func Find(ctx context.Context, s *spec.Spec, o Options) (l *List, err error) {
 	l = &List{Event: "timers", Name: s.Name, Timers: []Timer{}}
 	f := finder{list: l, session: e, window: o.Window, known: map[string]int{}, places: map[string]int{},
 		counted: map[string]bool{},
-		over: func() bool { return time.Since(began) >= o.Time || ctx.Err() != nil }}
+		over:    func() bool { return time.Since(began) >= o.Time || ctx.Err() != nil }}
 	if o.Progress != nil {
 		told := began
 		f.progress = func() {
@@ -107,11 +110,11 @@ type finder struct {
 	list     *List
 	session  *session.Session
 	window   time.Duration
-	known    map[string]int // timers by the differences at their boundaries
+	known    map[string]int // timers by the differences at their boundaries; -1: unexplained
 	places   map[string]int // and by where their branches are
 	counted  map[string]bool
-	over     func() bool    // the time is up
-	progress func()         // or nil
+	over     func() bool // the time is up
+	progress func()      // or nil
 }
 
 // schedule executes one from the start.
@@ -156,6 +159,14 @@ func (f *finder) isNew(b *session.Boundary) bool {
 // enter enters a boundary: a timer, or one more step in which a known one decides.
 func (f *finder) enter(b *session.Boundary) {
 	i, known := f.known[b.Difference()]
+	if known && i < 0 {
+		return
+	}
+	if !known && len(b.Read) == 0 && !b.Silent {
+		f.known[b.Difference()] = -1
+		f.list.Unexplained = append(f.list.Unexplained, *b)
+		return
+	}
 	if !known {
 		place := b.Branch.Place()
 		if i, known = f.places[place]; !known || place == "" {

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo/stack"
+	"github.com/ariadne-mc/ariadne/internal/use/session"
+	"github.com/ariadne-mc/ariadne/internal/use/timers"
+	"github.com/ariadne-mc/ariadne/tools/harness"
+)
+
+// TestPage: a timer stands on the page with what the list says of its place, and one of which the
+// list says nothing is said to be not looked at.
+func TestPage(t *testing.T) {
+	timer := func(function string) timers.Timer {
+		return timers.Timer{Seen: 3, Events: []string{"timer"}, Boundary: session.Boundary{
+			After: ariadne.Time(61 * time.Second),
+			Branch: &session.Branch{Confirmed: true, Comparison: "cmp rax, 60",
+				Operands: []session.Operand{{Before: "60", After: "61"}},
+				Stack:    []stack.Frame{{PC: 1}, {Function: function, File: "/src/replication.c", Line: 3591}}}}}
+	}
+	all := []target{{Spec: "redis/timers.yaml", What: "Redis", Judged: []judged{{Text: "true: the primary is silent"}}}}
+	all[0].Judged[0].Place.Regexp = regexp.MustCompile("^replicationCron ")
+	r := &result{List: timers.List{Timers: []timers.Timer{timer("replicationCron"), timer("other")}}}
+	if allJudged(&all[0], r) {
+		t.Error("one was not judged")
+	}
+	text := string(page(all, []*result{r}, harness.Page("")))
+	for _, want := range []string{"| Redis | 2 | 1 | 0 | 0 | 0 |",
+		"| `replicationCron (replication.c:3591)` | timer | 1m1s | 3 | 60 before, 61 after | true: the primary is silent |",
+		"| `other (replication.c:3591)` | timer | 1m1s | 3 | 60 before, 61 after | not looked at |"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in:\n%s", want, text)
+		}
+	}
+	r.Timers = r.Timers[:1]
+	if !allJudged(&all[0], r) {
+		t.Error("all were judged")
+	}
+}
