@@ -3,8 +3,8 @@
 //
 //	go run ./tools/timers [flags]
 //
-// What a target showed is kept below the work directory, so the page has all targets: those that
-// are not run this time as they were last. Exit status 1: nobody has judged a place.
+// Results are kept below the work directory, so the page has all targets: those that are not run
+// this time as they were last. Exit status 1: nobody has judged a place.
 //
 // Read next: page.go.
 package main

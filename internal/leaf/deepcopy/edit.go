@@ -17,9 +17,9 @@ func EditOf[E any](change func(*E)) Edit {
 }
 
 // Edited returns an image of the same graph in which each edit has changed each value of its type:
-// also those that are elements, fields, and keys or values of maps. What an interface holds without
-// a pointer is not changed, nor are values that copies share. References stay what they are: an
-// edit may change pointers only to values that copies share.
+// also those that are elements, fields, and keys or values of maps. A value that an interface holds
+// without a pointer is not changed, nor are values that copies share. References stay what they
+// are: an edit may change pointers only to values that copies share.
 func (i *Image[T]) Edited(edits ...Edit) *Image[T] {
 	m := i.image
 	m.blocks = make([]block, len(i.blocks))

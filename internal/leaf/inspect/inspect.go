@@ -56,7 +56,7 @@ type Steppable interface {
 	StepFromRead(see func(*Instruction) (more bool, err error))
 }
 
-// Instruction is one that a thread is about to execute. Whoever sees it may change the flags, and
+// Instruction is one that a thread is about to execute. Its observer may change the flags, and
 // where the thread goes on.
 type Instruction struct {
 	PID, TID      int

@@ -2,8 +2,8 @@
 // instruction, and which values are compared there. It looks at the instructions that were
 // executed, one by one, and at their bytes.
 //
-// It finds decisions by the flags of the processor, and by where an instruction leads. What two
-// executions compute, it does not compare.
+// It finds decisions by the flags of the processor, and by where an instruction leads. It
+// does not compare the results of two executions.
 //
 // Read next: internal/use/session/branch.go.
 package branch
