@@ -57,7 +57,7 @@ help lists all. A command that fails ends a script, with exit status 2.`,
 			case len(lines) > 0:
 				err = executeAll(a.out, d, lines)
 			case plain || !isTerminal(os.Stdin) || !isTerminal(a.out) || os.Getenv("TERM") == "dumb":
-				err = prompt(os.Stdin, a.out, d)
+				err = prompt(cmd.Context(), os.Stdin, a.out, d)
 			default:
 				err = screen.New(d, nil).Run(cmd.Context())
 			}
