@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/gdb"
 	"github.com/ariadne-mc/ariadne/internal/use/debug"
 
 	"github.com/spf13/cobra"
@@ -21,9 +23,12 @@ type nodeAt struct {
 	debug.Options
 }
 
+// lastStep stands for the number of the last step.
+const lastStep = math.MinInt
+
 func (n *nodeAt) register(f *pflag.FlagSet) {
 	f.StringVar(&n.node, "node", "", "look at the node of this `name`; may be left out if there is only one node")
-	f.IntVar(&n.step, "step", -1, "show the node after the step of this `number` (default: the last step)")
+	f.IntVar(&n.step, "step", lastStep, "show the node after the step of this `number` (default: the last step)")
 	f.Lookup("step").DefValue = "0" // not printed: the text says it
 	f.StringVar(&n.spec, "spec", "", "read the spec from this `file` instead of the one that the trace names")
 	f.BoolVar(&n.Force, "force", false, "follow the trace even if spec or programs have changed")
@@ -53,7 +58,7 @@ func (n *nodeAt) in(d *debug.Debugger, f func(d *debug.Debugger, node string) er
 		}
 		node = d.Names()[0]
 	}
-	if n.step >= 0 {
+	if n.step != lastStep {
 		if err := d.Goto(n.step); err != nil {
 			return err
 		}
@@ -104,7 +109,10 @@ finish, and their reverse forms. gdb can change nothing.`,
 		Example: `  gdb PROGRAM -ex 'target remote | ariadne gdb trace.txt --node n2 --step 41'`,
 		Args:    exactly("TRACE"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			ready := gdb.Wait(a.out)
+			defer ready()
 			return at.visit(cmd.Context(), a, args[0], func(d *debug.Debugger, node string) error {
+				ready()
 				return d.ServeGDB(os.Stdin, a.out, debug.GDB, node, pid)
 			})
 		},
