@@ -217,8 +217,16 @@ func (d *Debugger) lookAt(id ariadne.NodeID, place string, names []string) (fact
 func (d *Debugger) lookWith(id ariadne.NodeID, names []string) ([]fact, error) {
 	facts, err := d.look(id, true)
 	for _, name := range names {
-		value, missing := d.valueOf(id, name)
-		facts = append(facts, fact{section: variables, key: name, text: name + " = " + orMissing(value, missing)})
+		f := missing(name)
+		if value, err := d.valueOf(id, name); err == nil {
+			f.text = name + " = " + value
+		}
+		facts = append(facts, f)
 	}
 	return facts, err
+}
+
+// missing says that a node has no such variable.
+func missing(name string) fact {
+	return fact{section: variables, key: name, text: name + " = " + noValue}
 }

@@ -168,7 +168,7 @@ func (d *Debugger) help(args string) (string, error) {
 		if len(names) > 1 {
 			short = names[1]
 		}
-		fmt.Fprintf(&b, "%2s %-32s %s\n", short, strings.TrimSpace(c.name()+" "+c.args), c.doc)
+		fmt.Fprintf(&b, "%4s %-30s %s\n", short, strings.TrimSpace(c.name()+" "+c.args), c.doc)
 	}
 	fmt.Fprintf(&b, "%2s %-32s %s\n", "q", "quit", "end")
 	return b.String(), nil

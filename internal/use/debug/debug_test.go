@@ -162,7 +162,7 @@ func TestCommands(t *testing.T) {
 		{"branch natural", `the execution ends here: clients done\n$`},
 		{"branches", `(?m)^> natural, .*\n  crashed`},
 		{"help goto", `PLACE is one of`},
-		{"help", `(?m)^ g goto PLACE `},
+		{"help", `(?m)^ +g goto PLACE `},
 	} {
 		if c.want == "" {
 			if _, err := d.Execute(c.line); err == nil {

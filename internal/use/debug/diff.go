@@ -2,6 +2,7 @@ package debug
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,6 +27,12 @@ func (d *Debugger) diff(args string) (string, error) {
 	for i, place := range places {
 		if views[i], err = d.lookAt(id, place, names); err != nil {
 			return "", err
+		}
+	}
+	for _, name := range names {
+		if is := missing(name); slices.Contains(views[0], is) && slices.Contains(views[1], is) {
+			return "", fmt.Errorf("no process of %s has a variable %s behind step %s or step %s", words[0], name,
+				places[0], places[1])
 		}
 	}
 	text := differences(views[0], views[1])

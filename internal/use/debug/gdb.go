@@ -93,7 +93,7 @@ func (d *Debugger) oneProcess(id ariadne.NodeID, node string, pid int) (p *inspe
 			return fmt.Errorf("node %s has no process %d behind step %d: there are %s", node, pid, d.Step(),
 				strings.Join(numbers, ", "))
 		case pid == 0 && len(numbers) > 1:
-			return fmt.Errorf("node %s has several processes behind step %d, and gdb can see one: choose one of %s", node, d.Step(), strings.Join(numbers, ", "))
+			return fmt.Errorf("node %s has several processes behind step %d, and a debugger sees one: choose it with --pid: %s", node, d.Step(), strings.Join(numbers, ", "))
 		}
 		return nil
 	})

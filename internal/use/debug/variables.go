@@ -225,10 +225,13 @@ func (d *Debugger) seek(args string,
 	return fmt.Sprintf("%s = %s, was %s\n%s\n", name, after, before, d.Position()), nil
 }
 
+// noValue stands for the value of a variable that a node does not have.
+const noValue = "missing"
+
 // orMissing is a value, or says that there is none.
 func orMissing(value string, err error) string {
 	if err != nil {
-		return "missing"
+		return noValue
 	}
 	return value
 }
