@@ -17,6 +17,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/gdb"
 	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/use/session"
+
+	"golang.org/x/sys/unix"
 )
 
 // Client is what speaks gdb's remote protocol with the debugger.
@@ -209,10 +211,13 @@ func (t *target) stop(w why) string {
 	case ends:
 		return fmt.Sprintf("T05thread:%x;replaylog:end;", t.thread)
 	case exits:
-		p, _ := t.rerun.copy.Process(t.process.PID)
+		p, ok := t.rerun.copy.Process(t.process.PID)
 		status, signal := p.Status, p.Signal
-		if e := t.rerun.exit; e != nil {
+		switch e := t.rerun.exit; {
+		case e != nil:
 			status, signal = e.Status, e.Signal
+		case !ok && t.rerun.command >= 0: // a fault has killed it: that is no end of a command
+			signal = int(unix.SIGKILL)
 		}
 		if signal != 0 {
 			return fmt.Sprintf("X%02x", signal)
