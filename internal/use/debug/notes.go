@@ -29,13 +29,14 @@ func (d *Debugger) notesName() string {
 
 // readNotes reads the notes of the trace. A trace without notes is no error.
 func (d *Debugger) readNotes() error {
-	b, err := readfile.AtMost(d.notesName(), readfile.Spec)
-	if errors.Is(err, fs.ErrNotExist) {
+	if d.notesName() == "" {
 		return nil
 	}
-	if err != nil {
+	b, err := readfile.AtMost(d.notesName(), readfile.Spec)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
+	d.notes = map[int][]string{}
 	lines := bufio.NewScanner(bytes.NewReader(b))
 	for n := 1; lines.Scan(); n++ {
 		number, text, _ := strings.Cut(lines.Text(), " ")
@@ -80,6 +81,15 @@ func (d *Debugger) writeNotes() error {
 	return nil
 }
 
+// changeNotes changes the notes that are in the file now: another debugger may have written some.
+func (d *Debugger) changeNotes(change func()) error {
+	if err := d.readNotes(); err != nil {
+		return err
+	}
+	change()
+	return d.writeNotes()
+}
+
 // noted are the steps that have notes, in order.
 func (d *Debugger) noted() (steps []int) {
 	for step := range d.notes {
@@ -103,8 +113,7 @@ func (d *Debugger) note(args string) (string, error) {
 		return "", err
 	}
 	n := d.Step()
-	d.notes[n] = append(d.notes[n], args)
-	if err := d.writeNotes(); err != nil {
+	if err := d.changeNotes(func() { d.notes[n] = append(d.notes[n], args) }); err != nil {
 		return "", err
 	}
 	return d.showNotes("")
@@ -115,8 +124,7 @@ func (d *Debugger) unnote(string) (string, error) {
 	if err := d.onTrace(); err != nil {
 		return "", err
 	}
-	delete(d.notes, d.Step())
-	if err := d.writeNotes(); err != nil {
+	if err := d.changeNotes(func() { delete(d.notes, d.Step()) }); err != nil {
 		return "", err
 	}
 	return d.showNotes("")
