@@ -143,13 +143,17 @@ func textOf(e *causal.Event) string {
 	return abridge(text, 180)
 }
 
-// codeOf says which code sent a step's message, and wrote the lines that are shown.
+// codeOf says which code sent a step's message, wrote the lines that are shown, and ended commands.
 func codeOf(e *causal.Event) (lines []string) {
 	if e.Code != "" {
 		lines = append(lines, "sent by "+e.Code)
 	}
 	for _, o := range chosen(e.Outcomes) {
-		if text := "written by " + o.Code; o.Code != "" && !slices.Contains(lines, text) {
+		text := "written by " + o.Code
+		if o.Kind == causal.Exited {
+			text = "ended by " + o.Code
+		}
+		if o.Code != "" && !slices.Contains(lines, text) {
 			lines = append(lines, text)
 		}
 	}

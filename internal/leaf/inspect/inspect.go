@@ -73,6 +73,8 @@ type Effect struct {
 	Flows []ariadne.Flow
 	// Operations are those on files, in the words by which outputs name them (ariadne.Output.Lost).
 	Operations []string
+	// Ends: the process is about to end, by the call or by a signal that it has brought on itself.
+	Ends bool
 }
 
 // Debugger decides how threads go on. It may look at the machine while it is asked, except by

@@ -83,7 +83,7 @@ var rooms = map[string][]string{
 	"Node.debugging":   {"inspect.go", "loop.go", "process.go", "steppable.go"},
 	"debugging":        {"debug.go", "steppable.go"},
 	"instructions":     {"instructions.go", "steppable.go"},
-	"Node.watching":    {"watch.go"},
+	"Node.watching":    {"watch.go", "signal.go"},
 	"effected":         {"watch.go"},
 	"Node.paging": {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go",
 		"machine.go", "paging.go", "process.go"},

@@ -5,6 +5,7 @@ package node
 import (
 	"fmt"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/signal"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
@@ -57,7 +58,11 @@ func (n *Node) defaultAction(th *thread, info signal.Info) bool {
 	if p.Actions[info.Signo].Handler == signal.Ign {
 		return true
 	}
-	switch signal.Default(info.Signo) {
+	action := signal.Default(info.Signo)
+	if ends := action == signal.ActTerminate || action == signal.ActCore; ends && info.PID == p.PID {
+		n.watchEnd(th)
+	}
+	switch action {
 	case signal.ActTerminate:
 		n.endProcess(p, 0, info.Signo, false)
 		return false
@@ -171,6 +176,7 @@ func (n *Node) fault(th *thread, sig unix.Signal) bool {
 	p := th.k.Proc
 	act := p.Actions[int(sig)]
 	if act.Handler <= signal.Ign || th.SigMask().Has(int(sig)) {
+		n.watchEnd(th)
 		n.endProcess(p, 0, int(sig), true)
 		return false
 	}
@@ -192,5 +198,12 @@ func (n *Node) keepAction(th *thread, sig unix.Signal) {
 	}
 	if blocked {
 		th.SetSigMask(th.SigMask())
+	}
+}
+
+// watchEnd lets somebody who watches the node see the thread that ends its process.
+func (n *Node) watchEnd(th *thread) {
+	if n.watching != nil {
+		must(n.watching(&inspect.Effect{PID: th.k.Proc.PID, TID: th.k.TID, Ends: true}))
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/tcp"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
+
+	"golang.org/x/sys/unix"
 )
 
 // Watch implements inspect.Steppable.
@@ -31,6 +33,9 @@ func (n *Node) effected() effected {
 func (n *Node) handleWatched(th *thread) kernel.Result {
 	if n.watching == nil {
 		return sys.Handle(th.k)
+	}
+	if th.k.Call.NR == unix.SYS_EXIT_GROUP {
+		n.watchEnd(th)
 	}
 	before := n.effected()
 	r := sys.Handle(th.k)

@@ -68,10 +68,11 @@ type Outcome struct {
 	Kind OutcomeKind  `json:"kind"`
 	At   ariadne.Time `json:"at_ns"`
 	Text string       `json:"text"`
-	// Code is the function and the line that wrote a line, where that was looked for.
+	// Code is the function and the line that wrote a line or ended a command, where that was looked
+	// for.
 	Code string `json:"code,omitempty"`
 
-	// Line is the index of a line among those of the step.
+	// Line is the index of a line among those of the step, or of a command's end.
 	Line int `json:"-"`
 }
 
@@ -258,12 +259,13 @@ func (w *Words) outcomes(s *ariadne.Step) (all []Outcome) {
 	for _, text := range o.Lost {
 		add(Lost, s.At, "%s", text)
 	}
-	for _, x := range o.Exits {
+	for i, x := range o.Exits {
 		name := fmt.Sprintf("command %d", x.Command+1)
 		if w.Commands != nil {
 			name = w.Commands(s.Action.Node, x.Command)
 		}
 		add(Exited, x.At, "%s %s", name, x.How())
+		all[len(all)-1].Line = i
 	}
 	if o.Cut != "" {
 		add(Stuck, o.Clock, "cut off after %d system calls: %s", o.Calls, o.Cut)

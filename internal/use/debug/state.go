@@ -361,8 +361,11 @@ func (d *Debugger) showStep(args string) (string, error) {
 		by(sent.Messages, e.Sent.Message))
 	for _, o := range e.Outcomes {
 		code := ""
-		if o.Kind == causal.Line {
+		switch o.Kind {
+		case causal.Line:
 			code = by(did.Lines, o.Line)
+		case causal.Exited:
+			code = by(did.Exits, o.Line)
 		}
 		fmt.Fprintf(&b, "  %-8s %s%s\n", o.Kind, printable(o.Text), code)
 	}

@@ -61,8 +61,11 @@ func (x *explanation) locate() error {
 		e := &x.Story[i].Event
 		e.Code = l.message(e.Sent)
 		for j := range e.Outcomes {
-			if o := &e.Outcomes[j]; o.Kind == causal.Line {
+			switch o := &e.Outcomes[j]; o.Kind {
+			case causal.Line:
 				o.Code = at(l.of(e.Step).Lines, o.Line)
+			case causal.Exited:
+				o.Code = at(l.of(e.Step).Exits, o.Line)
 			}
 		}
 	}

@@ -139,6 +139,7 @@ type Origins struct {
 	Messages []string // of each of the step's output
 	Lines    []string // of each of the step's output
 	Changes  []Change // of files, in order
+	Exits    []string // of each of the step's output
 }
 
 // Change is an operation on a file, and where it was called.
@@ -212,7 +213,8 @@ func (s *Session) watched(node memo.Instance, in ariadne.Input, did *ariadne.Ste
 	if !ok {
 		return nil, node.Close()
 	}
-	o := &Origins{Messages: make([]string, len(did.Output.Messages)), Lines: make([]string, len(did.Output.Logs))}
+	o := &Origins{Messages: make([]string, len(did.Output.Messages)), Lines: make([]string, len(did.Output.Logs)),
+		Exits: make([]string, len(did.Output.Exits))}
 	left := map[ariadne.Flow]string{} // what goes out at the end of the step
 	m.Watch(func(e *inspect.Effect) error {
 		code, err := s.code(m, e.PID, e.TID)
@@ -227,6 +229,12 @@ func (s *Session) watched(node memo.Instance, in ariadne.Input, did *ariadne.Ste
 		}
 		for _, op := range e.Operations {
 			o.Changes = append(o.Changes, Change{op, code})
+		}
+		if p, _ := m.Process(e.PID); e.Ends {
+			i := slices.IndexFunc(did.Output.Exits, func(x ariadne.Exit) bool { return x.Command == p.Command })
+			if i >= 0 {
+				o.Exits[i] = code
+			}
 		}
 		return err
 	})

@@ -60,7 +60,8 @@ func TestAddresses(t *testing.T) {
 	if err := os.WriteFile(source, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("g++", "-g", "-O0", "-shared", "-fPIC", "-o", library, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("g++", "-g", "-O0", "-shared", "-fPIC", "-o", library,
+		source).CombinedOutput(); err != nil {
 		t.Skipf("%v\n%s", err, out)
 	}
 	c := open(t, library)
