@@ -242,8 +242,11 @@ func Line(e *causal.Event) string {
 // mostOutcomes is how many outcomes of a step its line has: the last, which say most.
 const mostOutcomes = 3
 
-// printable is a text without control characters.
-func printable(text string) string { return report.Style{}.Line(text) }
+// printable is a text without control characters, of at most mostShown characters.
+func printable(text string) string { return abridge(report.Style{}.Line(text), mostShown) }
+
+// mostShown is how many characters of a program's line are shown. The node's log has all.
+const mostShown = 2000
 
 // abridge cuts a text to so many characters.
 func abridge(text string, most int) string {

@@ -228,8 +228,12 @@ func (c *Code) entries(name string) (all []uint64) {
 		}
 	}
 	for i := range c.functions {
-		if s := &c.functions[i]; c.table == nil && debuginfo.Matches(plainName(s.Name), name) {
-			all = append(all, s.Value)
+		if c.table != nil {
+			break
+		}
+		full := plainName(c.functions[i].Name)
+		if debuginfo.Matches(full, name) || strings.HasSuffix(full, "::"+name) {
+			all = append(all, c.functions[i].Value)
 		}
 	}
 	slices.Sort(all)
