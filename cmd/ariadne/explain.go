@@ -52,7 +52,20 @@ trace was explained, and 3 when programs now do something else than in the trace
 			if err := enoughTasks(); err != nil {
 				return err
 			}
+			clear := func() {}
+			if line, last := style(a.err), time.Now(); isTerminal(a.err) {
+				o.Progress = func(p explain.Progress) { fmt.Fprint(a.err, "\r\x1b[K"+line.Line(p.String())) }
+				clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
+			} else {
+				o.Progress = func(p explain.Progress) {
+					if time.Since(last) >= lineEvery {
+						last = time.Now()
+						fmt.Fprintln(a.err, p)
+					}
+				}
+			}
 			x, err := explain.Explain(cmd.Context(), s, args[0], o)
+			clear()
 			if err != nil {
 				return err
 			}

@@ -42,6 +42,20 @@ type Options struct {
 	Decoder string
 	// Force explains although programs or spec differ from the trace's.
 	Force bool
+	// Progress, when not nil, is told what comes next: at the beginning, and before each execution
+	// that is tried.
+	Progress func(Progress)
+}
+
+// Progress says how far an explanation has come.
+type Progress struct {
+	Tried   int // executions
+	Elapsed time.Duration
+	Next    string // in words
+}
+
+func (p Progress) String() string {
+	return fmt.Sprintf("%6.1fs  executions tried: %d  next: %s", p.Elapsed.Seconds(), p.Tried, p.Next)
 }
 
 // Explanation is what is known of the cause of a violation.
@@ -126,6 +140,14 @@ type Parting struct {
 // where the trace says. An error is the user's or the machine's.
 func Explain(ctx context.Context, s *spec.Spec, path string, o Options) (*Explanation, error) {
 	began := time.Now()
+	told := o.Progress
+	o.Progress = func(p Progress) {
+		if told != nil {
+			p.Elapsed = time.Since(began)
+			told(p)
+		}
+	}
+	o.Progress(Progress{Next: "the trace itself"})
 	e, err := session.OpenTrace(ctx, s, path, session.Options{System: o.System, Force: o.Force})
 	if err != nil {
 		return nil, err
@@ -161,10 +183,11 @@ type explanation struct {
 	graph   *causal.Graph
 	past    []bool
 	good    *run.Followed // the nearest execution that ends well, or nil
+	tell    func(Progress)
 }
 
 func explain(ctx context.Context, e *session.Session, o *Options) (*Explanation, error) {
-	x := &explanation{session: e, system: e.System(), trace: e.Trace()}
+	x := &explanation{session: e, system: e.System(), trace: e.Trace(), tell: o.Progress}
 	if x.trace.Violation == nil {
 		return nil, fmt.Errorf("the trace ends in no violation, but because of: %s", x.trace.End)
 	}
@@ -198,6 +221,7 @@ func explain(ctx context.Context, e *session.Session, o *Options) (*Explanation,
 	}
 	x.part()
 	x.Story = x.story()
+	x.tell(Progress{Tried: x.Tried, Next: "the code behind the story"})
 	return &x.Explanation, x.locate()
 }
 

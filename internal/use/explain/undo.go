@@ -28,6 +28,7 @@ func (x *explanation) undo(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if limit > 0 && property.IsLiveness(x.trace.Violation.Kind) {
+		x.tell(Progress{Next: "walks that look for the critical transition"})
 		goal, err := x.session.Critical(ctx, session.Hunt{Time: limit / 2})
 		if err != nil && ctx.Err() == nil {
 			return err
@@ -122,6 +123,14 @@ func (x *explanation) without(ctx context.Context, some []replay.Deviation) (*ru
 	if ctx.Err() != nil {
 		return nil, nil
 	}
+	next := "the trace with all of its deviations"
+	switch {
+	case len(some) == 1:
+		next = fmt.Sprintf("without the deviation of step %d", some[0].Step())
+	case len(some) > 1:
+		next = fmt.Sprintf("without %d deviations", len(some))
+	}
+	x.tell(Progress{Tried: x.Tried, Next: next})
 	f, err := x.session.FollowWithout(ctx, some)
 	if ctx.Err() != nil && (err != nil || f.Came == record.CameUnknown) {
 		return nil, nil // it was cut off
