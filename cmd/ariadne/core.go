@@ -43,7 +43,7 @@ func (n *nodeAt) visit(ctx context.Context, a *app, trace string, f func(d *debu
 	if err := enoughTasks(); err != nil {
 		return err
 	}
-	d, err := debug.OpenTrace(ctx, s, trace, n.Options)
+	d, err := a.openTrace(ctx, s, trace, n.Options)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
@@ -89,7 +90,7 @@ func (a *app) openDebugger(ctx context.Context, path, specPath string, o debug.O
 		if err != nil {
 			return nil, err
 		}
-		return debug.OpenTrace(ctx, s, path, o)
+		return a.openTrace(ctx, s, path, o)
 	}
 	if specPath != "" {
 		return nil, usageError{fmt.Errorf("--spec is for a trace, and %s is none", path)}
@@ -99,6 +100,13 @@ func (a *app) openDebugger(ctx context.Context, path, specPath string, o debug.O
 		return nil, err
 	}
 	return debug.Open(ctx, s, o)
+}
+
+// openTrace opens a trace, which is executed once, and says so when that takes long.
+func (a *app) openTrace(ctx context.Context, s *spec.Spec, path string, o debug.Options) (*debug.Debugger, error) {
+	said := time.AfterFunc(2*time.Second, func() { fmt.Fprintf(a.err, "replaying %s\n", path) })
+	defer said.Stop()
+	return debug.OpenTrace(ctx, s, path, o)
 }
 
 // commandsIn are the lines of a script.
