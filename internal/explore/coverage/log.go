@@ -181,8 +181,9 @@ func (l *Log) Account(paths int) *Account {
 	return a
 }
 
-// Write writes all that was seen and is not written yet, and the record. It has all that was seen
-// on the paths of the account, and maybe more. Nobody who adds to the Totals waits for w meanwhile.
+// Write writes the record, and everything seen that is not written yet. That includes everything
+// seen on the paths of the account, and maybe more. Nobody who adds to the Totals waits for w
+// meanwhile.
 func (l *Log) Write(w io.Writer, a *Account) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	if !l.begun {

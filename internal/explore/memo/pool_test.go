@@ -80,8 +80,8 @@ func TestPoolSharesExecutions(t *testing.T) {
 	}
 }
 
-// TestPoolAdoptsCheckpoints: what one worker has reached and frozen, another one does not replay,
-// but for the way to what that rests on.
+// TestPoolAdoptsCheckpoints: a worker does not replay the way to a state of which another worker
+// has a checkpoint. It replays only the way to the checkpoint on which that one rests.
 func TestPoolAdoptsCheckpoints(t *testing.T) {
 	m := open(t, memo.Options{})
 	var all []*memo.Worker

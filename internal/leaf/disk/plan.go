@@ -11,8 +11,8 @@ import (
 // a set of atoms that holds the durable ones and with each atom all that it needs.
 //
 // Each place (a name, a sector of a file, its size, its attributes) has its atoms in order, each
-// of which needs the one before it: what reaches the disk is what the cache held at some time, with
-// all that was done to the place by then. The model decides what else an atom needs.
+// of which needs the one before it. The disk gets what the cache held at some time, with every
+// earlier change of the place. The model decides what else an atom needs.
 type plan struct {
 	model Model
 	ops   int // added so far

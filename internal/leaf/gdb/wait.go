@@ -9,9 +9,9 @@ import (
 // between is the time between two signs of life. gdb gives up after two seconds (remotetimeout).
 const between = 500 * time.Millisecond
 
-// Wait keeps gdb waiting for its first answer. It writes to gdb from time to time what confirms a
-// packet: where no packet is to be confirmed, gdb skips it, and waits anew. stop ends that, and may
-// be called several times. Nothing is written once it has returned.
+// Wait keeps gdb waiting for its first answer. It writes the confirmation of a packet to gdb from
+// time to time. gdb skips one that it does not need, and its timeout starts again. stop ends this,
+// and may be called several times. Nothing is written after stop has returned.
 func Wait(w io.Writer) (stop func()) { return wait(w, between) }
 
 func wait(w io.Writer, between time.Duration) (stop func()) {
@@ -26,7 +26,7 @@ func wait(w io.Writer, between time.Duration) (stop func()) {
 				return
 			case <-t.C:
 				if _, err := io.WriteString(w, "+"); err != nil {
-					return // gdb has left, which who answers it sees, too
+					return // gdb has left; the next read ends, too
 				}
 			}
 		}

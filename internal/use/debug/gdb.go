@@ -49,7 +49,7 @@ func (d *Debugger) ServeGDB(r io.Reader, w io.Writer, client Client, node string
 		t := target{client: client, conn: gdb.NewConn(r, w), process: p, program: d.session.OnHost(p.Exe)}
 		t.rerun = rerun{pid: p.PID, command: p.Command, ahead: ahead, starts: []memo.Frozen{at},
 			breaks: map[uint64]bool{}, watches: map[uint64][]byte{}, thread: p.Threads[0].TID, stopped: t.serve,
-			interrupted: t.conn.Interrupted}
+			interrupt: t.conn.Interrupted}
 		return t.rerun.run()
 	})
 }

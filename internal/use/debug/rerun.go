@@ -69,8 +69,8 @@ type rerun struct {
 	starts  []memo.Frozen // before every Apart-th step; those behind the first are our own
 	// stopped asks the user what to do where the execution stands.
 	stopped func(w why) (request, error)
-	// interrupted reports, once, that the user wants the execution to stop; nil: never.
-	interrupted func() bool
+	// interrupt reports, once, that the user wants the execution to stop; nil: never.
+	interrupt func() bool
 
 	copy   inspect.Steppable
 	node   memo.Freezable // the same
@@ -178,7 +178,7 @@ func (r *rerun) GoesOn(tid int, w inspect.Arrival) (step bool, err error) {
 		r.pilot = nil
 		return r.ask(r.reason)
 	}
-	if r.interrupted != nil && r.interrupted() {
+	if r.wantsStop() {
 		return r.ask(interrupted)
 	}
 	if r.look() {
@@ -194,6 +194,9 @@ func (r *rerun) GoesOn(tid int, w inspect.Arrival) (step bool, err error) {
 	r.moved = r.moved || single
 	return single || len(r.watches) > 0, nil
 }
+
+// wantsStop reports, once, that the user wants the execution to stop.
+func (r *rerun) wantsStop() bool { return r.interrupt != nil && r.interrupt() }
 
 // watch looks at a piece of memory from now on.
 func (r *rerun) watch(addr uint64, size int) {
@@ -457,7 +460,7 @@ func (r *rerun) back() (request, error) {
 		if step == len(r.ahead) || step == until.step && until.stretch == 0 {
 			continue
 		}
-		if r.interrupted != nil && r.interrupted() {
+		if r.wantsStop() {
 			return r.to(until, interrupted)
 		}
 		last, err := r.lastEvent(step, until)

@@ -137,8 +137,8 @@ func (s *Session) boundary(e *world.Event, found *space.Boundary) Boundary {
 // timerMargin is how long before another timer of its node one fires at last.
 const timerMargin = 2 * time.Millisecond
 
-// untilNextTimer is a window that, where the event is a timer that fires, ends before the next
-// timer of the node: what that one brings about is no decision of the program.
+// untilNextTimer shortens the window of an event that is a timer. It then ends before the next
+// timer of the node, because the effects of that timer are no decision of the program.
 func (s *Session) untilNextTimer(e *world.Event, window time.Duration) (time.Duration, error) {
 	state := &s.path.Last().State
 	if e.Action().Kind != ariadne.ActFire {

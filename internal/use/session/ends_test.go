@@ -3,15 +3,10 @@
 package session_test
 
 import (
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ariadne-mc/ariadne/internal/system"
-	"github.com/ariadne-mc/ariadne/internal/system/spec"
-	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
 // TestOriginsOfEnds: a session finds the function and the line that ended a program: by an exit, a
@@ -38,22 +33,7 @@ func TestOriginsOfEnds(t *testing.T) {
 		"./panics exit": "main.main (panics.go:24)",
 	} {
 		t.Run(command, func(t *testing.T) {
-			file := filepath.Join(dir, "ends.yaml")
-			text := "nodes: [{name: n, command: sleep 0.001; exec " + command + ", may_fail: true}]\n"
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			sp, err := spec.Read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := session.Open(t.Context(), sp, session.Options{System: system.Options{Version: "test"}})
-			s = open(t, s, err)
-			for s.Now().End == "" {
-				if _, err := s.Natural(); err != nil {
-					t.Fatal(err)
-				}
-			}
+			s := executed(t, dir, "nodes: [{name: n, command: sleep 0.001; exec "+command+", may_fail: true}]\n")
 			steps := s.Taken()
 			last := len(steps)
 			for len(steps[last-1].Output.Exits) == 0 {

@@ -4,15 +4,10 @@ package session_test
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/ariadne-mc/ariadne/internal/system"
-	"github.com/ariadne-mc/ariadne/internal/system/spec"
-	"github.com/ariadne-mc/ariadne/internal/use/session"
 )
 
 // TestEnters: the steps in which a node enters a function are those in which its own lines say so.
@@ -22,21 +17,7 @@ func TestEnters(t *testing.T) {
 		"testdata/origins/peer.go").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	file := filepath.Join(dir, "peers.yaml")
-	if err := os.WriteFile(file, fmt.Appendf(nil, peers, "./peer server"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sp, err := spec.Read(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := session.Open(t.Context(), sp, session.Options{System: system.Options{Version: "test"}})
-	s = open(t, s, err)
-	for s.Now().End == "" {
-		if _, err := s.Natural(); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s := executed(t, dir, fmt.Sprintf(peers, "./peer server"))
 	end, told := s.Steps(), 0
 	for i, step := range s.Taken() {
 		var lines []string

@@ -23,6 +23,27 @@ nodes:
   - {name: client, command: %s, start: 10ms, client: true}
 `
 
+// executed opens a spec of this text in a directory, and takes its natural schedule to the end.
+func executed(t *testing.T, dir, text string) *session.Session {
+	t.Helper()
+	file := filepath.Join(dir, "system.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sp, err := spec.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := session.Open(t.Context(), sp, session.Options{System: system.Options{Version: "test"}})
+	s = open(t, s, err)
+	for s.Now().End == "" {
+		if _, err := s.Natural(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 // TestOrigins: a session finds the function and the line that sent a message, wrote a line, and
 // changed a file; also in the first step of a node, and where the function is inlined.
 func TestOrigins(t *testing.T) {
@@ -46,21 +67,7 @@ func TestOrigins(t *testing.T) {
 			if out, err := exec.Command(c.build[0], c.build[1:]...).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
-			file := filepath.Join(dir, "peers.yaml")
-			if err := os.WriteFile(file, fmt.Appendf(nil, peers, c.client), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			sp, err := spec.Read(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s, err := session.Open(t.Context(), sp, session.Options{System: system.Options{Version: "test"}})
-			s = open(t, s, err)
-			for s.Now().End == "" {
-				if _, err := s.Natural(); err != nil {
-					t.Fatal(err)
-				}
-			}
+			s := executed(t, dir, fmt.Sprintf(peers, c.client))
 			end := s.Steps()
 			got := map[string]bool{}
 			for i := 1; i <= end; i++ {

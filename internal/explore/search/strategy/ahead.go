@@ -8,7 +8,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
-// ahead is what was seen of the clock in a state and in all that was explored after it. It shows
+// ahead is what was seen of the clock in a state and in the states explored after it. It shows
 // which events another event may have prevented: the local states and messages that they would have
 // needed were there, with that event or without it.
 type ahead struct {
