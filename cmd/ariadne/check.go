@@ -159,7 +159,7 @@ func addSearch(f *pflag.FlagSet, o *check.Search) {
 	f.Var((*share)(&o.Audit), "audit", "execute this `share` of new transitions twice and compare them; verify the same share of a script's answers")
 	f.Var((*memory)(&o.Memory), "memory", "use at most about this `size` for Ariadne and its nodes, as in 500M or 4G; at least 64M (default: half of the memory of the machine or control group, and no more than is free)")
 	f.Var(count{&o.Checkpoints, 1, maxCheckpoints, nil}, "checkpoints",
-		"keep `n` frozen nodes in each executor (default: 1000)")
+		"keep `n` frozen nodes in each executor, and at most four times as many that only list changed pages (default: 1000)")
 	f.BoolVar(&o.NoCheckpoints, "no-checkpoints", false, "freeze no nodes; reach each state from the start of its node")
 	f.BoolVar(&o.Copies, "copies", false, "go back to checkpoints only by copying processes, not by writing the pages that differ (which needs Linux 6.7)")
 	f.Var((*clockProbes)(&o.ProbeClocks), "probe-clocks", "where a node reads the clock when a message arrives, try the message at later times, within delays and max_delay: `all` messages, some, or none (default: some with the strategy default, none with others; all if no word follows)")
