@@ -3,17 +3,18 @@
 package node
 
 import (
-	"bytes"
 	"fmt"
 	"os"
+	"slices"
 	"sort"
-	"strconv"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
 // layout is the mappings of a process that has not run since they were read.
 type layout struct {
 	pid  int // real; 0: none
-	all  []mapping
+	all  []procmaps.Mapping
 	read int // how often they were, for tests
 }
 
@@ -21,17 +22,13 @@ type layout struct {
 // changed.
 func (l *layout) forget() { l.pid = 0 }
 
-func (l *layout) of(th *thread) []mapping {
+func (l *layout) of(th *thread) []procmaps.Mapping {
 	if l.pid == th.tr.PID {
 		return l.all
 	}
 	l.pid, l.all = th.tr.PID, l.all[:0]
 	l.read++
-	for line := range bytes.Lines([]byte(th.maps())) {
-		if m, ok := parseMapping(line); ok {
-			l.all = append(l.all, m)
-		}
-	}
+	l.all = slices.AppendSeq(l.all, procmaps.All(th.maps()))
 	return l.all
 }
 
@@ -40,42 +37,12 @@ func (l *layout) of(th *thread) []mapping {
 // memory.
 func (th *thread) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
 	all := th.n.layout.of(th) // in the order of addresses
-	i := sort.Search(len(all), func(i int) bool { return addr < all[i].end })
-	if i == len(all) || addr < all[i].start {
+	i := sort.Search(len(all), func(i int) bool { return addr < all[i].End })
+	if i == len(all) || addr < all[i].Start {
 		return key, 0, false
 	}
 	m := all[i]
-	return [2]uint64{m.dev, m.inode}, m.offset + addr - m.start, m.shared
-}
-
-// mapping is one line of /proc/<pid>/maps (proc(5)).
-type mapping struct {
-	start, end, offset, dev, inode uint64
-	shared, writable               bool
-}
-
-func parseMapping(line []byte) (m mapping, ok bool) {
-	f := bytes.Fields(line)
-	if len(f) < 5 || len(f[1]) != 4 {
-		return m, false
-	}
-	lo, hi, found := bytes.Cut(f[0], []byte("-"))
-	major, minor, found2 := bytes.Cut(f[3], []byte(":"))
-	if !found || !found2 {
-		return m, false
-	}
-	hex := func(b []byte) uint64 {
-		v, err := strconv.ParseUint(string(b), 16, 64)
-		ok = ok && err == nil
-		return v
-	}
-	ok = true
-	m.start, m.end, m.offset = hex(lo), hex(hi), hex(f[2])
-	m.dev = hex(major)<<32 | hex(minor)
-	inode, err := strconv.ParseUint(string(f[4]), 10, 64)
-	m.inode = inode
-	m.shared, m.writable = f[1][3] == 's', f[1][1] == 'w'
-	return m, ok && err == nil
+	return [2]uint64{m.Dev, m.Inode}, m.Offset + addr - m.Start, m.Shared()
 }
 
 // maps is what Linux says of the memory of the thread (proc(5)).

@@ -3,10 +3,11 @@
 package node
 
 import (
-	"bytes"
 	"fmt"
 	"os"
+	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/sys"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
@@ -21,30 +22,30 @@ func (n *Node) heedForkAdvice(child *tracee.Thread) error {
 		return err
 	}
 	child.StandAtExit()
-	var m mapping
-	for line := range bytes.Lines(smaps) {
-		if next, ok := parseMapping(line); ok {
+	var m procmaps.Mapping
+	for line := range strings.Lines(string(smaps)) {
+		if next, ok := procmaps.Parse(line); ok {
 			m = next
 			continue
 		}
-		shown, ok := bytes.CutPrefix(line, []byte("VmFlags:"))
+		shown, ok := strings.CutPrefix(line, "VmFlags:")
 		if !ok {
 			continue
 		}
-		has := func(flag string) bool { return bytes.Contains(shown, []byte(" "+flag+" ")) }
+		has := func(flag string) bool { return strings.Contains(shown, " "+flag+" ") }
 		var r int64
 		switch {
 		case has("de"): // Linux's own: it marks them in the same way
 		case has(sys.ShownDontFork):
-			r, err = child.Inject(unix.SYS_MUNMAP, m.start, m.end-m.start)
+			r, err = child.Inject(unix.SYS_MUNMAP, m.Start, m.End-m.Start)
 		case has(sys.ShownWipe):
-			r, err = child.Inject(unix.SYS_MADVISE, m.start, m.end-m.start, unix.MADV_DONTNEED)
+			r, err = child.Inject(unix.SYS_MADVISE, m.Start, m.End-m.Start, unix.MADV_DONTNEED)
 		}
 		if err != nil {
 			return err
 		}
 		if r != 0 {
-			return fmt.Errorf("memory %x-%x of a child: %w", m.start, m.end, unix.Errno(-r))
+			return fmt.Errorf("memory %x-%x of a child: %w", m.Start, m.End, unix.Errno(-r))
 		}
 	}
 	return nil

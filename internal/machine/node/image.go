@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 	"github.com/ariadne-mc/ariadne/internal/machine/processor"
@@ -192,13 +193,13 @@ func linuxPages(maps string) (list [][2]uint64) {
 			!strings.HasSuffix(line, "[vvar_vclock]\n") {
 			continue
 		}
-		m, ok := parseMapping([]byte(line))
+		m, ok := procmaps.Parse(line)
 		switch last := len(list) - 1; {
 		case !ok:
-		case last >= 0 && list[last][1] == m.start:
-			list[last][1] = m.end
+		case last >= 0 && list[last][1] == m.Start:
+			list[last][1] = m.End
 		default:
-			list = append(list, [2]uint64{m.start, m.end})
+			list = append(list, [2]uint64{m.Start, m.End})
 		}
 	}
 	return list

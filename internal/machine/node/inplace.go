@@ -3,7 +3,6 @@
 package node
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
@@ -216,7 +216,7 @@ func (n *Node) followPages() {
 		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
 			f, was[i] = was[i], nil
 		}
-		f, ranges, err := followMappings(proc.fork, shownDevice(n.ownDevice()), f)
+		f, ranges, err := followMappings(proc.fork, n.ownDevice(), f)
 		if err != nil {
 			if errors.Is(err, tracee.ErrNoPages) {
 				cannotFollow.Store(true)
@@ -279,12 +279,12 @@ var errOwnFile = errors.New("a private mapping of a file of the node's own")
 // that cannot be followed. A page of those that nobody has written shows what the file holds now,
 // and that changes. One that was written is gone when the file gets shorter.
 func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
-	if len(ownMappings([]byte(maps), own)) > 0 {
+	if len(ownMappings(maps, own)) > 0 {
 		return nil, errOwnFile
 	}
-	for line := range bytes.Lines([]byte(maps)) {
-		if m, ok := parseMapping(line); ok && !m.shared && m.writable {
-			all = append(all, tracee.Range{Start: m.start, End: m.end})
+	for m := range procmaps.All(maps) {
+		if !m.Shared() && m.Writable() {
+			all = append(all, tracee.Range{Start: m.Start, End: m.End})
 		}
 	}
 	return all, nil

@@ -1,7 +1,6 @@
 package node
 
 import (
-	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/leaf/inspect"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/net/iface"
@@ -142,18 +142,13 @@ func (n *Node) Mappings(pid int) (all []inspect.Mapping, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for line := range bytes.Lines([]byte(th.maps())) {
-		m, ok := parseMapping(line)
+	for line := range strings.Lines(th.maps()) {
+		m, ok := procmaps.Parse(line)
 		if !ok {
 			return nil, fmt.Errorf("cannot read the mapping %q", line)
 		}
-		f := bytes.Fields(line)
-		v := inspect.Mapping{Start: m.start, End: m.end, Offset: m.offset, Shared: m.shared,
-			Read: f[1][0] == 'r', Write: f[1][1] == 'w', Execute: f[1][2] == 'x'}
-		if len(f) > 5 { // a name may have spaces
-			v.Name = string(bytes.TrimRight(line[bytes.Index(line, f[5]):], "\n"))
-		}
-		all = append(all, v)
+		all = append(all, inspect.Mapping{Start: m.Start, End: m.End, Offset: m.Offset, Shared: m.Shared(),
+			Read: m.Readable(), Write: m.Writable(), Execute: m.Executable(), Name: m.Name})
 	}
 	return all, nil
 }

@@ -3,10 +3,10 @@
 package node
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
@@ -73,7 +73,7 @@ func openAgain(fd int) (*os.File, error) {
 // closeHeld closes the files that are held, but for those that are mapped.
 func (n *Node) closeHeld(mapped map[segment]bool) {
 	for key, f := range n.held.files {
-		if !mapped[segmentOf(key)] {
+		if !mapped[segment{key.Dev, key.Ino}] {
 			f.Close()
 			delete(n.held.files, key)
 		}
@@ -98,7 +98,7 @@ func (n *Node) adoptMapped() {
 		n.home.tree.Adopt(n.treeID(key), f)
 	}
 	for key := range n.k.Files.Mapped {
-		if key.Dev == n.k.Files.Private && mapped[segmentOf(key)] {
+		if key.Dev == n.k.Files.Private && mapped[segment{key.Dev, key.Ino}] {
 			must(n.home.tree.AdoptUnlinked(key.Ino))
 		}
 	}
@@ -108,16 +108,11 @@ func (n *Node) adoptMapped() {
 func (n *Node) mappedShared() map[segment]bool {
 	mapped := map[segment]bool{}
 	for _, p := range n.processes() {
-		for line := range bytes.Lines([]byte(p.threads[0].maps())) {
-			if m, ok := parseMapping(line); ok && m.shared {
-				mapped[segment{m.dev, m.inode}] = true
+		for m := range procmaps.All(p.threads[0].maps()) {
+			if m.Shared() {
+				mapped[segment{m.Dev, m.Inode}] = true
 			}
 		}
 	}
 	return mapped
-}
-
-// segmentOf is what a mapping of the file is shown to be mapped from.
-func segmentOf(key inode.Key) segment {
-	return segment{uint64(unix.Major(key.Dev))<<32 | uint64(unix.Minor(key.Dev)), key.Ino}
 }

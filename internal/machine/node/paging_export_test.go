@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
 // Differences says what of the processes of a node that was restored differs from those of a copy
@@ -22,9 +24,9 @@ func (n *Node) Differences(c *Checkpoint) (all []string, err error) {
 		if a, b := joinedMaps(x), joinedMaps(y); a != b {
 			all = append(all, fmt.Sprintf("process %d has the mappings\n%s and not\n%s", i, a, b))
 		}
-		for line := range bytes.Lines([]byte(y.maps())) {
+		for v := range procmaps.All(y.maps()) {
 			const huge = 64 << 20 // what Go and others reserve is mostly empty
-			if v, ok := parseMapping(line); ok && !v.shared && v.end-v.start <= huge {
+			if !v.Shared() && v.End-v.Start <= huge {
 				all = append(all, memoryDiffers(x, y, v)...)
 			}
 		}
@@ -54,30 +56,25 @@ func joinedMaps(th *thread) string {
 	var all []string
 	var end uint64
 	var kind string
-	for line := range bytes.Lines([]byte(th.maps())) {
-		m, ok := parseMapping(line)
-		if !ok {
-			continue
+	for m := range procmaps.All(th.maps()) {
+		k := fmt.Sprintf("%s %x %d %s", m.Perms, m.Dev, m.Inode, strings.TrimSuffix(m.Name, "[heap]"))
+		if m.Inode != 0 {
+			k += fmt.Sprintf(" at %#x", m.Offset-m.Start)
 		}
-		f := bytes.Fields(line)
-		k := strings.TrimSuffix(fmt.Sprintf("%s %s", f[1], bytes.Join(f[3:], []byte(" "))), " [heap]")
-		if m.inode != 0 {
-			k += fmt.Sprintf(" at %#x", m.offset-m.start)
-		}
-		if len(all) > 0 && m.start == end && k == kind {
+		if len(all) > 0 && m.Start == end && k == kind {
 			all = all[:len(all)-1]
 		} else {
-			all, kind = append(all, fmt.Sprintf("from %x %s", m.start, k)), k
+			all, kind = append(all, fmt.Sprintf("from %x %s", m.Start, k)), k
 		}
-		all, end = append(all, fmt.Sprintf("to %x", m.end)), m.end
+		all, end = append(all, fmt.Sprintf("to %x", m.End)), m.End
 	}
 	return strings.Join(all, "\n")
 }
 
-func memoryDiffers(x, y *thread, v mapping) (all []string) {
+func memoryDiffers(x, y *thread, v procmaps.Mapping) (all []string) {
 	const most = 64 * pageSize
-	for at, step := v.start, uint64(0); at < v.end; at += step {
-		step = min(most, v.end-at)
+	for at, step := v.Start, uint64(0); at < v.End; at += step {
+		step = min(most, v.End-at)
 		p, q := make([]byte, step), make([]byte, step)
 		if e, f := x.tr.Peek(at, p), y.tr.Peek(at, q); e != f || !bytes.Equal(p, q) {
 			all = append(all, fmt.Sprintf("memory from %#x to %#x (%v, %v)", at, at+step, e, f))

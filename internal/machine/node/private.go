@@ -3,7 +3,6 @@
 package node
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 
 	"golang.org/x/sys/unix"
@@ -46,18 +46,14 @@ func (n *Node) noteOwnFile(th *thread, h *kernel.HostFile) {
 // noteOwnImage notes whether a new program, or what loads it, is a file of the node's own.
 func (n *Node) noteOwnImage(th *thread, maps string) {
 	if n.home.treeFD != nil {
-		th.k.Proc.MapsOwn = len(ownMappings([]byte(maps), shownDevice(n.ownDevice()))) > 0
+		th.k.Proc.MapsOwn = len(ownMappings(maps, n.ownDevice())) > 0
 	}
 }
 
-// shownDevice is a device as maps shows it.
-func shownDevice(dev uint64) uint64 { return uint64(unix.Major(dev))<<32 | uint64(unix.Minor(dev)) }
-
 // ownMappings lists the private mappings of files that are on a device, or are in memory.
-func ownMappings(maps []byte, own uint64) (all []mapping) {
-	for line := range bytes.Lines(maps) {
-		if m, ok := parseMapping(line); ok && !m.shared && m.inode != 0 &&
-			(m.dev == own || bytes.Contains(line, []byte(" /memfd:"))) {
+func ownMappings(maps string, own uint64) (all []procmaps.Mapping) {
+	for m := range procmaps.All(maps) {
+		if !m.Shared() && m.Inode != 0 && (m.Dev == own || strings.HasPrefix(m.Name, "/memfd:")) {
 			all = append(all, m)
 		}
 	}
@@ -74,7 +70,7 @@ const (
 // ownWritten lists the pages that a process has written to private mappings of files of the node's
 // own, by address.
 func (n *Node) ownWritten(th *thread) (at []uint64) {
-	mappings := ownMappings([]byte(th.maps()), shownDevice(n.ownDevice()))
+	mappings := ownMappings(th.maps(), n.ownDevice())
 	if len(mappings) == 0 {
 		return nil
 	}
@@ -83,8 +79,8 @@ func (n *Node) ownWritten(th *thread) (at []uint64) {
 	defer f.Close()
 	const chunk = 4096
 	for _, m := range mappings {
-		for from := m.start; from < m.end; from += chunk * pageSize {
-			entries := make([]byte, 8*min(chunk, (m.end-from)/pageSize))
+		for from := m.Start; from < m.End; from += chunk * pageSize {
+			entries := make([]byte, 8*min(chunk, (m.End-from)/pageSize))
 			_, err := f.ReadAt(entries, int64(from/pageSize*8))
 			must(err)
 			for i := range len(entries) / 8 {

@@ -3,11 +3,12 @@
 package node
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"os"
+	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/channels/ipc"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/tasks/area"
 
@@ -30,11 +31,11 @@ type sharedMemory map[segment]map[uint64]*page
 
 // view is one mapping of a segment in one process.
 type view struct {
-	mapping
+	procmaps.Mapping
 	th *thread
 }
 
-func (v view) segment() segment { return segment{v.dev, v.inode} }
+func (v view) segment() segment { return segment{v.Dev, v.Inode} }
 
 // sharedViews lists the writable mappings of shared memory, by process and address.
 func (n *Node) sharedViews() []view {
@@ -46,12 +47,11 @@ func (n *Node) sharedViews() []view {
 		}
 		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.PID))
 		must(err)
-		for _, line := range bytes.Split(maps, []byte{'\n'}) {
-			m, ok := parseMapping(line)
+		for m := range procmaps.All(string(maps)) {
 			// A file has a name that is a path; these have none, or say what they are.
-			named := bytes.Contains(line, []byte(" /")) && !bytes.Contains(line, []byte(" /dev/zero (deleted)")) &&
-				!bytes.Contains(line, []byte(" /SYSV"))
-			if ok && m.shared && !named {
+			named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
+				!strings.HasPrefix(m.Name, "/SYSV")
+			if m.Shared() && !named {
 				list = append(list, view{m, th})
 			}
 		}
@@ -73,7 +73,7 @@ func (n *Node) captureShared() {
 			now[v.segment()] = pages
 		}
 		for _, addr := range n.resident(v) {
-			no := (addr - v.start + v.offset) / pageSize
+			no := (addr - v.Start + v.Offset) / pageSize
 			if pages[no] != nil {
 				continue
 			}
@@ -94,8 +94,8 @@ func (n *Node) captureShared() {
 func (n *Node) resident(v view) []uint64 {
 	const chunk = area.ScratchSize
 	var list []uint64
-	for at := v.start; at < v.end; at += chunk * pageSize {
-		end := min(v.end, at+chunk*pageSize)
+	for at := v.Start; at < v.End; at += chunk * pageSize {
+		end := min(v.End, at+chunk*pageSize)
 		n.inject(v.th, unix.SYS_MINCORE, at, end-at, area.Scratch)
 		b := make([]byte, (end-at+pageSize-1)/pageSize)
 		if e := v.th.ReadMem(area.Scratch, b); e != 0 {
@@ -120,7 +120,7 @@ func (n *Node) restoreShared() {
 		want := n.shared[v.segment()]
 		resident := map[uint64]bool{}
 		for _, addr := range n.resident(v) {
-			no := (addr - v.start + v.offset) / pageSize
+			no := (addr - v.Start + v.Offset) / pageSize
 			resident[no] = true
 			p := want[no]
 			if p == nil {
@@ -132,8 +132,8 @@ func (n *Node) restoreShared() {
 			}
 		}
 		for no, p := range want {
-			addr := v.start + no*pageSize - v.offset
-			if !resident[no] && no*pageSize >= v.offset && addr < v.end {
+			addr := v.Start + no*pageSize - v.Offset
+			if !resident[no] && no*pageSize >= v.Offset && addr < v.End {
 				n.putPage(v, addr, p)
 			}
 		}
@@ -172,20 +172,19 @@ func (n *Node) forgetShared() { n.orphans, n.shared = nil, nil }
 // adoptSegment brings back what was in a segment that th is the first to attach, at addr, since
 // those who had it were killed.
 func (n *Node) adoptSegment(th *thread, addr uint64) {
-	for _, line := range bytes.Split([]byte(th.maps()), []byte{'\n'}) {
-		m, parsed := parseMapping(line)
-		s := segment{m.dev, m.inode}
+	for m := range procmaps.All(th.maps()) {
+		s := segment{m.Dev, m.Inode}
 		pages, ok := n.orphans[s]
-		if !parsed || m.start != addr || !ok {
+		if m.Start != addr || !ok {
 			continue
 		}
 		v := view{m, th}
-		for no := uint64(0); no < (m.end-m.start)/pageSize; no++ {
+		for no := uint64(0); no < (m.End-m.Start)/pageSize; no++ {
 			p := pages[no]
 			if p == nil {
 				p = new(page)
 			}
-			n.putPage(v, m.start+no*pageSize, p)
+			n.putPage(v, m.Start+no*pageSize, p)
 		}
 		n.orphans = maps.Clone(n.orphans)
 		delete(n.orphans, s)

@@ -10,8 +10,9 @@ import (
 	"path"
 	"slices"
 	"sort"
-	"strconv"
 	"strings"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
 // Where in a program a call is made: the function that called into the C library, or into those
@@ -90,18 +91,10 @@ func codeOf(th *thread) codeMap {
 
 // codeIn reads /proc/PID/maps.
 func codeIn(maps string) (all codeMap) {
-	for line := range strings.Lines(maps) {
-		f := strings.Fields(line)
-		if len(f) < 6 || len(f[1]) < 3 || f[1][2] != 'x' || !strings.HasPrefix(f[5], "/") {
-			continue
+	for m := range procmaps.All(maps) {
+		if m.Executable() && strings.HasPrefix(m.Name, "/") {
+			all = append(all, codeRange{m.Start, m.End, m.Offset, strings.TrimSuffix(m.Name, " (deleted)")})
 		}
-		var r codeRange
-		if _, err := fmt.Sscanf(f[0], "%x-%x", &r.start, &r.end); err != nil {
-			continue
-		}
-		r.offset, _ = strconv.ParseUint(f[2], 16, 64)
-		r.file = f[5]
-		all = append(all, r)
 	}
 	return all
 }

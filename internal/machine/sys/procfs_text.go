@@ -3,11 +3,13 @@ package sys
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"os"
 	"strconv"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inotify"
@@ -188,35 +190,38 @@ func ioText(*view) string {
 	return "rchar: 0\nwchar: 0\nsyscr: 0\nsyscw: 0\nread_bytes: 0\nwrite_bytes: 0\ncancelled_write_bytes: 0\n"
 }
 
-// mapping is one line of /proc/<pid>/maps.
-type mapping struct {
-	start, end, offset, dev, inode uint64
-	perms, name                    string
+// foreign are the process's mappings without Ariadne's own, with the host's names of files.
+func (v *view) foreign() iter.Seq[procmaps.Mapping] {
+	return func(yield func(procmaps.Mapping) bool) {
+		for m := range procmaps.All(v.real("maps")) {
+			switch {
+			case m.Name == "[vvar]" || m.Name == "[vvar_vclock]" || m.Name == "[vdso]" || m.Name == "[vsyscall]":
+				continue
+			case m.Start == area.VDSO:
+				m = procmaps.Mapping{Start: m.Start, End: m.End, Perms: "r-xp", Name: "[vdso]"}
+			case m.Start >= area.Base && m.End <= area.Base+area.Size:
+				continue
+			}
+			if !yield(m) {
+				return
+			}
+		}
+	}
 }
 
 // mappings are the process's as the program may see them: without Ariadne's own,
 // with the device and inode numbers that stat shows.
-func (v *view) mappings() []mapping {
-	var list []mapping
-	for _, line := range strings.Split(v.real("maps"), "\n") {
-		m, ok := parseMapping(line)
-		if !ok || m.name == "[vvar]" || m.name == "[vvar_vclock]" || m.name == "[vdso]" || m.name == "[vsyscall]" {
-			continue
-		}
-		if m.start >= area.Base && m.end <= area.Base+area.Size {
-			if m.start != area.VDSO {
-				continue
-			}
-			m = mapping{start: m.start, end: m.end, perms: "r-xp", name: "[vdso]"}
-		}
-		if m.inode != 0 {
-			st := unix.Stat_t{Dev: m.dev, Ino: m.inode}
+func (v *view) mappings() []procmaps.Mapping {
+	var list []procmaps.Mapping
+	for m := range v.foreign() {
+		if m.Inode != 0 {
+			st := unix.Stat_t{Dev: m.Dev, Ino: m.Inode}
 			if of, copied := v.caller.Node().Files.Copies[keyOf(&st)]; copied {
-				m.name, st.Dev, st.Ino = of.Path, of.Key.Dev, of.Key.Ino
+				m.Name, st.Dev, st.Ino = of.Path, of.Key.Dev, of.Key.Ino
 			}
-			m.name = shownPath(v.caller, keyOf(&st), nameAgain(v.caller, keyOf(&st), m.name))
+			m.Name = shownPath(v.caller, keyOf(&st), nameAgain(v.caller, keyOf(&st), m.Name))
 			show(v.caller, &st, false)
-			m.dev, m.inode = st.Dev, st.Ino
+			m.Dev, m.Inode = st.Dev, st.Ino
 		}
 		list = append(list, m)
 	}
@@ -225,10 +230,10 @@ func (v *view) mappings() []mapping {
 
 // joined are mappings in which those that go on where others end are one. Linux makes one of them,
 // unless the process was copied in between: as for a checkpoint, of which a program must not know.
-func joined(list []mapping) (all []mapping) {
+func joined(list []procmaps.Mapping) (all []procmaps.Mapping) {
 	for _, m := range list {
-		if n := len(all); n > 0 && all[n-1].goesOn(m) {
-			all[n-1].end = m.end
+		if n := len(all); n > 0 && goesOn(all[n-1], m) {
+			all[n-1].End = m.End
 		} else {
 			all = append(all, m)
 		}
@@ -237,41 +242,26 @@ func joined(list []mapping) (all []mapping) {
 }
 
 // goesOn reports whether a mapping is of what comes next behind another one.
-func (m mapping) goesOn(next mapping) bool {
-	same := m.end == next.start && m.perms == next.perms && m.name == next.name && m.dev == next.dev &&
-		m.inode == next.inode
-	return same && (m.inode == 0 || m.offset+(m.end-m.start) == next.offset)
+func goesOn(m, next procmaps.Mapping) bool {
+	same := m.End == next.Start && m.Perms == next.Perms && m.Name == next.Name && m.Dev == next.Dev &&
+		m.Inode == next.Inode
+	return same && (m.Inode == 0 || m.Offset+(m.End-m.Start) == next.Offset)
 }
 
-func parseMapping(line string) (m mapping, ok bool) {
-	var f [5]string
-	for i := range f {
-		f[i], line, _ = strings.Cut(line, " ")
-	}
-	var major, minor uint32
-	_, err := fmt.Sscanf(f[0]+" "+f[2]+" "+f[3], "%x-%x %x %x:%x", &m.start, &m.end, &m.offset, &major, &minor)
-	if err != nil {
-		return m, false
-	}
-	m.dev = unix.Mkdev(major, minor)
-	m.inode, err = strconv.ParseUint(f[4], 10, 64)
-	m.perms, m.name = f[1], strings.TrimLeft(line, " ")
-	return m, err == nil
-}
-
-func (m mapping) String() string {
-	s := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", m.start, m.end, m.perms, m.offset, unix.Major(m.dev),
-		unix.Minor(m.dev), m.inode)
-	if m.name == "" {
+// mapLine writes a mapping as Linux does.
+func mapLine(m procmaps.Mapping) string {
+	s := fmt.Sprintf("%08x-%08x %s %08x %02x:%02x %d ", m.Start, m.End, m.Perms, m.Offset, unix.Major(m.Dev),
+		unix.Minor(m.Dev), m.Inode)
+	if m.Name == "" {
 		return s + "\n"
 	}
-	return fmt.Sprintf("%-73s%s\n", s, m.name)
+	return fmt.Sprintf("%-73s%s\n", s, m.Name)
 }
 
 func mapsText(v *view) string {
 	var s strings.Builder
 	for _, m := range v.mappings() {
-		s.WriteString(m.String())
+		s.WriteString(mapLine(m))
 	}
 	return s.String()
 }
@@ -286,9 +276,9 @@ var smapsFields = []string{"Rss", "Pss", "Pss_Dirty", "Shared_Clean", "Shared_Di
 func smapsText(v *view) string {
 	var s strings.Builder
 	for _, m := range v.mappings() {
-		s.WriteString(m.String())
+		s.WriteString(mapLine(m))
 		kb := func(name string, n uint64) { fmt.Fprintf(&s, "%-16s%8d kB\n", name+":", n) }
-		kb("Size", (m.end-m.start)/1024)
+		kb("Size", (m.End-m.Start)/1024)
 		kb("KernelPageSize", 4)
 		kb("MMUPageSize", 4)
 		locked := v.locked(m)
@@ -305,8 +295,8 @@ func smapsText(v *view) string {
 }
 
 // locked is how much of a mapping is locked.
-func (v *view) locked(m mapping) uint64 {
-	return v.proc.MemLocks().LockedBytes(kernel.MemRange{Start: m.start, End: m.end})
+func (v *view) locked(m procmaps.Mapping) uint64 {
+	return v.proc.MemLocks().LockedBytes(kernel.MemRange{Start: m.Start, End: m.End})
 }
 
 func smapsRollupText(v *view) string {
@@ -314,7 +304,7 @@ func smapsRollupText(v *view) string {
 	if len(maps) == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%08x-%08x ---p 00000000 00:00 0 %41s[rollup]\n", maps[0].start, maps[len(maps)-1].end, "")
+	s := fmt.Sprintf("%08x-%08x ---p 00000000 00:00 0 %41s[rollup]\n", maps[0].Start, maps[len(maps)-1].End, "")
 	for _, f := range smapsFields {
 		n := 0
 		if f == "Rss" || f == "Pss" || f == "Private_Dirty" || f == "Anonymous" {
@@ -327,8 +317,8 @@ func smapsRollupText(v *view) string {
 
 // size is the size of the process's address space in bytes.
 func (v *view) size() (n uint64) {
-	for _, m := range v.mappings() {
-		n += m.end - m.start
+	for m := range v.foreign() {
+		n += m.End - m.Start
 	}
 	return n
 }
@@ -504,8 +494,8 @@ func statusText(v *view) string {
 
 func (v *view) memoryLines(line func(name, format string, args ...any)) {
 	size, locked := uint64(0), uint64(0)
-	for _, m := range v.mappings() {
-		size, locked = size+(m.end-m.start)/1024, locked+v.locked(m)/1024
+	for m := range v.foreign() {
+		size, locked = size+(m.End-m.Start)/1024, locked+v.locked(m)/1024
 	}
 	for _, x := range []struct {
 		name string

@@ -2,8 +2,9 @@ package sys
 
 import (
 	"slices"
-	"strings"
 	"testing"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
 // TestJoined: what of the same lies behind each other is one mapping, whether Linux has one of it
@@ -32,16 +33,7 @@ func TestJoined(t *testing.T) {
 00013000-00014000 r--p 00004000 08:01 8 /b
 00014000-00015000 rw-p 00005000 08:01 8 /b
 `
-	parse := func(text string) (all []mapping) {
-		for line := range strings.Lines(text) {
-			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-			if !ok {
-				t.Fatal(line)
-			}
-			all = append(all, m)
-		}
-		return all
-	}
+	parse := func(text string) []procmaps.Mapping { return slices.Collect(procmaps.All(text)) }
 	if got := joined(parse(split)); !slices.Equal(got, parse(want)) {
 		t.Errorf("%v", got)
 	}

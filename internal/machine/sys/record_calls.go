@@ -1,9 +1,8 @@
 package sys
 
 import (
-	"strings"
-
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 
@@ -150,14 +149,13 @@ func recordMsync(t *kernel.Thread, a Args) recording {
 		if v != 0 && !busy {
 			return
 		}
-		for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
-			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-			start, end := max(m.start, a[0]), min(m.end, until)
-			key := inode.Key{Dev: m.dev, Ino: m.inode}
-			if file, known := t.Node().Files.Stored[key]; ok && known && m.perms[3] == 's' && start < end {
+		for m := range procmaps.All((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
+			start, end := max(m.Start, a[0]), min(m.End, until)
+			key := inode.Key{Dev: m.Dev, Ino: m.Inode}
+			if file, known := t.Node().Files.Stored[key]; known && m.Shared() && start < end {
 				enterSync(t,
 					disk.Op{Kind: disk.Fdatasync, Flags: disk.Ranged, Ino: t.Node().Files.Inode(key),
-						Offset: int64(m.offset + start - m.start), Length: int64(end - start), Path: file.Path})
+						Offset: int64(m.Offset + start - m.Start), Length: int64(end - start), Path: file.Path})
 			}
 		}
 	}

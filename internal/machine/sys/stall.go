@@ -1,8 +1,7 @@
 package sys
 
 import (
-	"strings"
-
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/slowdisk"
@@ -78,13 +77,12 @@ func syncsMapped(t *kernel.Thread, a Args) (file string, ok bool) {
 	if a[2]&unix.MS_SYNC == 0 {
 		return "", false
 	}
-	for line := range strings.Lines((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
-		m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-		if !ok || m.perms[3] != 's' || max(m.start, a[0]) >= min(m.end, a[0]+a[1]) {
+	for m := range procmaps.All((&view{caller: t, thread: t, proc: t.Proc}).real("maps")) {
+		if !m.Shared() || max(m.Start, a[0]) >= min(m.End, a[0]+a[1]) {
 			continue
 		}
-		key := inode.Key{Dev: m.dev, Ino: m.inode}
-		if name := nameAgain(t, key, shownPath(t, key, m.name)); onDisks(&t.Node().Files, key, name) {
+		key := inode.Key{Dev: m.Dev, Ino: m.Inode}
+		if name := nameAgain(t, key, shownPath(t, key, m.Name)); onDisks(&t.Node().Files, key, name) {
 			return name, true
 		}
 	}

@@ -2,8 +2,8 @@ package sys
 
 import (
 	"os"
-	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 
 	"golang.org/x/sys/unix"
@@ -84,10 +84,9 @@ func adviseFork(t *kernel.Thread, start, length, advice uint64) kernel.Result {
 	case unix.EINVAL:
 		end := start + (length+4095)&^4095
 		maps, _ := os.ReadFile(threadPath(t, "maps"))
-		for line := range strings.Lines(string(maps)) {
-			m, ok := parseMapping(strings.TrimSuffix(line, "\n"))
-			lo, hi := max(m.start, start), min(m.end, end)
-			if !ok || start%4096 != 0 || lo >= hi {
+		for m := range procmaps.All(string(maps)) {
+			lo, hi := max(m.Start, start), min(m.End, end)
+			if start%4096 != 0 || lo >= hi {
 				continue
 			}
 			if t.M.Syscall(unix.SYS_MADVISE, lo, hi-lo, advice) != 0 {

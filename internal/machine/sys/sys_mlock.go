@@ -17,7 +17,7 @@ func sysMlock(t *kernel.Thread, a Args) kernel.Result { return mlock(t, a[0], a[
 func locks(t *kernel.Thread) (*kernel.MemLocks, []kernel.MemRange) {
 	var mapped []kernel.MemRange
 	for _, m := range (&view{caller: t, thread: t, proc: t.Proc}).mappings() {
-		mapped = append(mapped, kernel.MemRange{Start: m.start, End: m.end})
+		mapped = append(mapped, kernel.MemRange{Start: m.Start, End: m.End})
 	}
 	l := t.Proc.MemLocks()
 	l.Keep(mapped)
