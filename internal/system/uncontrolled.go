@@ -71,15 +71,13 @@ func (y *System) Uncontrolled(id ariadne.NodeID) string {
 		if err != nil {
 			continue
 		}
-		if found.CPUID && tracee.CanTrapCPUID() {
-			found.Uncontrolled = nil
-		}
-		// Where they cannot be trapped, breakpoints stand at all that are code beyond doubt.
-		if can, err := tracee.CanTrapTSC(); err != nil || can {
-			found.Clock = nil
-		}
+		trapsClock, err := tracee.CanTrapTSC()
+		trapsClock = trapsClock || err != nil
 		var places []string
-		for _, p := range append(found.Uncontrolled, found.Clock...) {
+		for _, p := range found.Doubtful { // at all others there are breakpoints
+			if p.ReadsClock() && trapsClock || !p.ReadsClock() && found.CPUID && tracee.CanTrapCPUID() {
+				continue
+			}
 			places = append(places, p.String())
 		}
 		if len(places) == 0 {

@@ -1,6 +1,6 @@
 // Package insn finds in program files the instructions that make a program differ from run
-// to run and that a tracer cannot trap: random numbers of the processor's, and the number
-// of the core. It says where they are, not whether they are executed.
+// to run and that a tracer may not be able to trap: random numbers of the processor's, the number
+// of the core, and the time stamp counter. It says where they are, not whether they are executed.
 //
 // Read next: internal/system/uncontrolled.go, which asks when two executions differ.
 package insn
@@ -20,10 +20,9 @@ import (
 
 // Found is what a file holds.
 type Found struct {
-	// Uncontrolled are the first of each kind, in the order of their names.
-	Uncontrolled []Place
-	// Clock are the first that read the time stamp counter and are not among Clocks.
-	Clock []Place
+	// Doubtful are the first of each kind that are not among Instructions, in the order of their
+	// names: they may be data, or have no section.
+	Doubtful []Place
 	// CPUID: it asks the processor what there is (the instruction cpuid).
 	CPUID bool
 }
@@ -34,6 +33,9 @@ type Place struct {
 	Symbol string // the function around it, or ""
 	Offset uint64 // in the function, or else the address as the file has it
 }
+
+// ReadsClock reports whether the instruction reads the time stamp counter.
+func (p Place) ReadsClock() bool { return p.Name == rdtsc || p.Name == rdtscp }
 
 func (p Place) String() string {
 	if p.Symbol == "" {
@@ -62,10 +64,10 @@ func Scan(path string) (Found, error) {
 		return found, fmt.Errorf("%s: %w", path, err)
 	}
 	for _, p := range parts {
-		found.scan(p)
+		found.scan(p, len(f.Sections) > 0)
 	}
-	slices.SortFunc(found.Uncontrolled, func(a, b Place) int { return cmp.Compare(a.Name, b.Name) })
-	if len(found.Uncontrolled)+len(found.Clock) > 0 {
+	slices.SortFunc(found.Doubtful, func(a, b Place) int { return cmp.Compare(a.Name, b.Name) })
+	if len(found.Doubtful) > 0 {
 		found.name(f)
 	}
 	return found, nil
@@ -112,9 +114,10 @@ const (
 	rdtscp = "rdtscp"
 )
 
-// scan notes the first instruction of each kind. The bytes of one are also found inside
-// of others, so each place where they are is disassembled.
-func (f *Found) scan(p part) {
+// scan notes the first instruction of each kind that may be data; in a file without sections, the
+// first of all. The bytes of one are also found inside of others, so each place where they are is
+// disassembled.
+func (f *Found) scan(p part, sections bool) {
 	for i, name := range p.opcodes() {
 		if f.has(name) {
 			continue
@@ -123,13 +126,8 @@ func (f *Found) scan(p part) {
 			f.CPUID = begin(p.bytes, i) >= 0
 			continue
 		}
-		at := begin(p.bytes, i)
-		switch {
-		case at < 0:
-		case name != rdtsc && name != rdtscp:
-			f.Uncontrolled = append(f.Uncontrolled, Place{Name: name, Offset: p.at + uint64(at)})
-		case !isCode(p.bytes, at):
-			f.Clock = append(f.Clock, Place{Name: name, Offset: p.at + uint64(at)})
+		if at := begin(p.bytes, i); at >= 0 && (!sections || !isCode(p.bytes, at)) {
+			f.Doubtful = append(f.Doubtful, Place{Name: name, Offset: p.at + uint64(at)})
 		}
 	}
 }
@@ -151,10 +149,10 @@ func (p *part) opcodes() iter.Seq2[int, string] {
 	}
 }
 
-// Clocks are the addresses, as the file has them, of the instructions that read the time stamp
-// counter (rdtsc, rdtscp). A caller that replaces one must not hit data among the code. So a place
-// counts only where everything around it is code.
-func Clocks(f *elf.File) (all []uint64) {
+// Instructions are those of a file but for cpuid, with their addresses as the file has them. A
+// caller that replaces one must not hit data among the code. So a place counts only where everything
+// around it is code.
+func Instructions(f *elf.File) (all []Place) {
 	if f.Machine != elf.EM_X86_64 || len(f.Sections) == 0 {
 		return nil
 	}
@@ -164,11 +162,11 @@ func Clocks(f *elf.File) (all []uint64) {
 	}
 	for _, p := range parts {
 		for i, name := range p.opcodes() {
-			if name != rdtsc && name != rdtscp {
+			if name == cpuid {
 				continue
 			}
 			if at := begin(p.bytes, i); at >= 0 && isCode(p.bytes, at) {
-				all = append(all, p.at+uint64(at))
+				all = append(all, Place{Name: name, Offset: p.at + uint64(at)})
 			}
 		}
 	}
@@ -248,7 +246,7 @@ func (f *Found) has(name string) bool {
 		return f.CPUID
 	}
 	is := func(p Place) bool { return p.Name == name }
-	return slices.ContainsFunc(f.Uncontrolled, is) || slices.ContainsFunc(f.Clock, is)
+	return slices.ContainsFunc(f.Doubtful, is)
 }
 
 // maxPrefixes is how many prefixes compilers and people put before these instructions.
@@ -378,14 +376,12 @@ func vector(b []byte) int {
 func (f *Found) name(file *elf.File) {
 	symbols, _ := file.Symbols() // without them there are addresses
 	dynamic, _ := file.DynamicSymbols()
-	for _, list := range [][]Place{f.Uncontrolled, f.Clock} {
-		for i := range list {
-			p := &list[i]
-			for _, s := range append(symbols, dynamic...) {
-				if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value <= p.Offset && p.Offset < s.Value+s.Size {
-					p.Symbol, p.Offset = s.Name, p.Offset-s.Value
-					break
-				}
+	for i := range f.Doubtful {
+		p := &f.Doubtful[i]
+		for _, s := range append(symbols, dynamic...) {
+			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Value <= p.Offset && p.Offset < s.Value+s.Size {
+				p.Symbol, p.Offset = s.Name, p.Offset-s.Value
+				break
 			}
 		}
 	}

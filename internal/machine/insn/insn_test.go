@@ -26,7 +26,7 @@ func TestScan(t *testing.T) {
 		{"rdseed edx", []byte{0x0f, 0xc7, 0xfa}, "rdseed at 0x1028", false},
 		{"rdpid rdx", []byte{0xf3, 0x0f, 0xc7, 0xfa}, "rdpid at 0x1028", false},
 		{"pause, rdseed edx", []byte{0xf3, 0x90, 0x0f, 0xc7, 0xfa}, "rdseed at 0x102a", false},
-		{"rdtsc", []byte{0x0f, 0x31}, "", false}, // one of Clocks
+		{"rdtsc", []byte{0x0f, 0x31}, "rdtsc at 0x1028", false},
 		{"in; rdtsc", []byte{0xec, 0x0f, 0x31}, "rdtsc at 0x1029", false},
 		{"rdtscp; out", []byte{0x0f, 0x01, 0xf9, 0xee}, "rdtscp at 0x1028", false},
 		{"sgdt (rdi)", []byte{0x0f, 0x01, 0x07}, "", false},
@@ -44,9 +44,9 @@ func TestScan(t *testing.T) {
 			false},
 	} {
 		var f Found
-		f.scan(part{0x1000, slices.Concat(nops, c.code, nops)})
+		f.scan(part{0x1000, slices.Concat(nops, c.code, nops)}, false)
 		var names []string
-		for _, p := range append(f.Uncontrolled, f.Clock...) {
+		for _, p := range f.Doubtful {
 			names = append(names, p.String())
 		}
 		if got := strings.Join(names, ", "); got != c.found || f.CPUID != c.cpuid {
@@ -69,7 +69,7 @@ func TestScanOfFiles(t *testing.T) {
 	if err := os.WriteFile(text, []byte("#!/bin/sh\n\x0f\xc7\xf0"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if f, err := Scan(text); err != nil || f.CPUID || len(f.Uncontrolled) > 0 {
+	if f, err := Scan(text); err != nil || f.CPUID || len(f.Doubtful) > 0 {
 		t.Errorf("a script: %v, %v", f, err)
 	}
 	if _, err := Scan(text + "-missing"); err == nil {
@@ -122,18 +122,27 @@ func TestIsCode(t *testing.T) {
 	}
 }
 
-// TestClocks: reads that a compiler has written are found, and none of them is in doubt.
-func TestClocks(t *testing.T) {
+// TestInstructions: those that a compiler has written are found, and none of them is in doubt.
+func TestInstructions(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "clock.c")
 	program := strings.TrimSuffix(source, ".c")
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip(err)
 	}
-	text := "int main(void) { unsigned long long a = __builtin_ia32_rdtsc(); unsigned b; return __builtin_ia32_rdtscp(&b) < a; }"
+	const text = `int main(void)
+{
+	unsigned long long a = __builtin_ia32_rdtsc(), d;
+	unsigned b, c;
+	while (!__builtin_ia32_rdrand32_step(&c) || !__builtin_ia32_rdseed_di_step(&d))
+		;
+	return __builtin_ia32_rdtscp(&b) < a + c + d + __builtin_ia32_rdpid();
+}
+`
 	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("gcc", "-O2", "-o", program, source).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-mrdrnd", "-mrdseed", "-mrdpid", "-o", program,
+		source).CombinedOutput(); err != nil {
 		t.Fatalf("gcc: %v\n%s", err, out)
 	}
 	f, err := elf.Open(program)
@@ -141,10 +150,15 @@ func TestClocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	if all := Clocks(f); len(all) != 2 {
-		t.Errorf("a program with two reads has them at %#x", all)
+	var names []string
+	for _, p := range Instructions(f) {
+		names = append(names, p.Name)
 	}
-	if found, err := Scan(program); err != nil || len(found.Clock) > 0 {
-		t.Errorf("no read is in doubt, and %v are found, %v", found.Clock, err)
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "rdpid rdrand rdseed rdtsc rdtscp" {
+		t.Errorf("found %s", got)
+	}
+	if found, err := Scan(program); err != nil || len(found.Doubtful) > 0 {
+		t.Errorf("none is in doubt, and %v are found, %v", found.Doubtful, err)
 	}
 }

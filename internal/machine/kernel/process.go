@@ -29,7 +29,7 @@ type Break struct {
 	Lock     string // the lock function that begins there, or ""
 	Sites    []int  // where functions expose something (internal/machine/node)
 	Behind   bool   // a function returns there that another one has jumped to at its end
-	Clock    bool   // a read of the time stamp counter is there
+	Instead  bool   // Ariadne executes the instruction there: rdtsc, rdrand and the like
 }
 
 // NapSite is a place in a program at which it calls nanosleep.

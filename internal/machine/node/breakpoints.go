@@ -19,13 +19,8 @@ import (
 // breakCode sets breakpoints in the program files that th's process has mapped, wherever none
 // is yet. The loader, which has functions of its own before there is a library, is left out.
 func (n *Node) breakCode(th *thread, maps string) {
-	if !n.breaks() {
-		return
-	}
 	for _, r := range codeIn(maps) {
-		if clocksNeedBreaks() {
-			n.breakClocks(th, &r)
-		}
+		n.breakInstructions(th, &r)
 		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
 			continue
 		}
@@ -49,11 +44,6 @@ func (n *Node) breakCode(th *thread, maps string) {
 	}
 }
 
-// breaks reports whether the node's programs have breakpoints.
-func (n *Node) breaks() bool {
-	return n.functions != nil || n.probing != nil || n.cfg.Faults.Late || clocksNeedBreaks()
-}
-
 // clocksNeedBreaks reports whether reads of the time stamp counter are to be stopped at by
 // breakpoints, since the processor does not trap them here.
 func clocksNeedBreaks() bool {
@@ -61,24 +51,29 @@ func clocksNeedBreaks() bool {
 	return !can && err == nil
 }
 
-// tscReads are the offsets in a program file of the instructions that read the time stamp
-// counter.
-var tscReads = programs[[]uint64]{find: func(f *elf.File) (all []uint64) {
-	for _, addr := range insn.Clocks(f) {
-		if at, ok := offsetOf(f, addr); ok {
-			all = append(all, at)
+// replaceable are the instructions of a program file that Ariadne executes itself, with their
+// offsets in it.
+var replaceable = programs[[]insn.Place]{find: func(f *elf.File) (all []insn.Place) {
+	for _, p := range insn.Instructions(f) {
+		if at, ok := offsetOf(f, p.Offset); ok {
+			p.Offset = at
+			all = append(all, p)
 		}
 	}
 	return all
 }}
 
-// breakClocks sets breakpoints at the reads of the time stamp counter in a program file.
-func (n *Node) breakClocks(th *thread, r *codeRange) {
-	for _, at := range tscReads.of(th, r.file) {
-		if addr, ok := r.address(at); ok {
+// breakInstructions sets breakpoints at the instructions of a program file whose results would
+// differ from run to run.
+func (n *Node) breakInstructions(th *thread, r *codeRange) {
+	for _, p := range replaceable.of(th, r.file) {
+		if p.ReadsClock() && !clocksNeedBreaks() {
+			continue
+		}
+		if addr, ok := r.address(p.Offset); ok {
 			n.breakWith(th, addr, func(b *kernel.Break) bool {
-				was := b.Clock
-				b.Clock = true
+				was := b.Instead
+				b.Instead = true
 				return !was
 			})
 		}
@@ -144,7 +139,7 @@ func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) 
 // mapsCode reports whether the call at whose entry a thread stands maps code of a file, in which
 // functions are to be found.
 func (n *Node) mapsCode(k *kernel.Thread) bool {
-	return n.breaks() && k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 &&
+	return k.Call.NR == unix.SYS_MMAP && k.Call.Args[2]&unix.PROT_EXEC != 0 &&
 		k.Call.Args[3]&unix.MAP_ANONYMOUS == 0
 }
 

@@ -200,6 +200,9 @@ func (n *Node) setState(c *Checkpoint, s *state) {
 	if n.home.treeFD != nil {
 		n.k.Files.Tree = int(n.home.treeFD.Fd())
 	}
+	if n.home.tree != nil { // which has changed since
+		n.k.Files.Recreated = n.home.tree.Recreated()
+	}
 	for i, fd := range c.carried {
 		n.k.Carried[i].FD = duplicate(fd)
 	}

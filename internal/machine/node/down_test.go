@@ -46,11 +46,18 @@ func alone(dir string, args ...string) *spec.Spec {
 // start starts the only node of a system.
 func start(t *testing.T, s *spec.Spec) (*Node, func(ariadne.Input) ariadne.Output) {
 	t.Helper()
+	return startAs(t, s, Config{})
+}
+
+// startAs is start with another configuration of the node.
+func startAs(t *testing.T, s *spec.Spec, c Config) (*Node, func(ariadne.Input) ariadne.Output) {
+	t.Helper()
 	runtime.LockOSThread()
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	n := Start(Config{Machine: machines.Of(s, 0, 1)})
+	c.Machine = machines.Of(s, 0, 1)
+	n := Start(c)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
@@ -40,11 +41,11 @@ func failingFunctions(values map[string]int64) functions {
 // atBreak handles th's arrival at a breakpoint of ours: the call of the function is a place of the
 // step. It reports whether there is one, and whether th goes on running.
 func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
-	if !n.breaks() {
+	k := th.k
+	if len(k.Proc.Breaks) == 0 {
 		return false, false
 	}
 	must(th.tr.Refresh())
-	k := th.k
 	addr := th.tr.IP() - 1
 	i := slices.IndexFunc(k.Proc.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
 	if i < 0 {
@@ -52,8 +53,8 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	}
 	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
-	if b.Clock {
-		return true, n.readClockAt(th, &b)
+	if b.Instead {
+		return true, n.executeAt(th, &b)
 	}
 	n.exposeAtBreak(th, &b)
 	f := &n.cfg.Faults.Fail
@@ -74,21 +75,28 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	return true, b.Lock == "" || !n.overtakenAtLock(th, b.Lock)
 }
 
-// readClockAt executes the read of the time stamp counter in whose place a breakpoint stands. It
-// reports whether th goes on running.
-func (n *Node) readClockAt(th *thread, b *kernel.Break) bool {
+// executeAt executes the instruction in whose place a breakpoint stands. It reports whether th goes
+// on running.
+func (n *Node) executeAt(th *thread, b *kernel.Break) bool {
 	must(th.tr.Jump(b.Addr))
-	if th.k.NoTSC {
-		th.k.Send(signal.Info{Signo: int(unix.SIGSEGV), Code: signal.SIKernel})
-		return n.deliverSignals(th)
-	}
 	th.tr.Poke(b.Addr, []byte{b.Was})
 	length, aux := th.tr.TrappedTSC()
+	read, isRead := th.tr.ProcessorRead()
 	th.tr.Poke(b.Addr, []byte{breakpoint})
-	if length == 0 {
-		panic(toolError{fmt.Errorf("thread %d: no read of the time stamp counter at %#x", th.k.TID, b.Addr)})
+	switch {
+	case length > 0 && th.k.NoTSC:
+		th.k.Send(signal.Info{Signo: int(unix.SIGSEGV), Code: signal.SIKernel})
+	case length > 0:
+		n.readTSC(th, length, aux)
+	case isRead && read.Random:
+		var v [8]byte
+		n.k.Rand.Fill(v[:])
+		must(th.tr.SkipRead(read, binary.LittleEndian.Uint64(v[:])))
+	case isRead:
+		must(th.tr.SkipRead(read, 0)) // as rdtscp has it
+	default:
+		panic(toolError{fmt.Errorf("thread %d: none of the instructions that Ariadne executes is at %#x", th.k.TID, b.Addr)})
 	}
-	n.readTSC(th, length, aux)
 	return n.deliverSignals(th)
 }
 

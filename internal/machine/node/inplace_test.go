@@ -2,7 +2,11 @@
 
 package node
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/ariadne-mc/ariadne"
+)
 
 // TestMergePages: fresh pages stand for old ones; one that has its old content is the old page, and
 // one that is as in the fork is not listed.
@@ -48,5 +52,43 @@ func TestFollowingPays(t *testing.T) {
 	f.used += 100
 	if n := follows(&f, 50); n != 50 {
 		t.Errorf("of use: followed %d times of 50", n)
+	}
+}
+
+// TestDirectoriesMadeAnew: the program has removed a directory, and it is there again since an
+// earlier state was brought back. It is the old one also for a state that is restored in place next.
+func TestDirectoriesMadeAnew(t *testing.T) {
+	const program = `import os, time
+os.mkdir("d")
+for i in range(3):
+    time.sleep(1)
+    print(os.stat("d").st_ino, flush=True)
+os.rmdir("d")
+time.sleep(1)`
+	n, apply := startAs(t, alone(t.TempDir(), "python3", "-c", program), Config{Pages: true})
+	outs := []ariadne.Output{apply(ariadne.Input{Kind: ariadne.Start})}
+	all := []*Checkpoint{nil} // of the states before the outputs
+	for k := range 3 {
+		c, err := n.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Drop()
+		all = append(all, c)
+		outs = append(outs, apply(ariadne.Input{Kind: ariadne.Fire, At: outs[k].Deadline}))
+	}
+	// The last step has removed the directory. All states before have the same files.
+	inPlace := false
+	for _, k := range []int{3, 3, 3, 2, 3} {
+		var err error
+		if inPlace, err = n.Restore(all[k]); err != nil {
+			t.Fatal(err)
+		}
+		if out := apply(ariadne.Input{Kind: ariadne.Fire, At: outs[k-1].Deadline}); out.Digest != outs[k].Digest {
+			t.Errorf("step %d says %q, and said %q before", k, lines(&out), lines(&outs[k]))
+		}
+	}
+	if !inPlace {
+		t.Error("nothing was restored in place")
 	}
 }

@@ -340,6 +340,68 @@ func (t *Thread) SkipTSC(length int, withAux bool, v uint64) error {
 	return t.storeRegs()
 }
 
+// ProcessorRead is an instruction that takes a value from the processor into a register.
+type ProcessorRead struct {
+	Length   int  // of the instruction in bytes
+	Random   bool // rdrand or rdseed; else rdpid
+	register int  // by its number in instructions
+	bits     int  // of the register that it takes: 16, 32 or 64
+}
+
+// ProcessorRead recognises rdrand, rdseed or rdpid where the thread stands. SkipRead executes it.
+func (t *Thread) ProcessorRead() (r ProcessorRead, ok bool) {
+	code, prefixes := t.opcode()
+	if len(code) < 3 || code[0] != 0x0f || code[1] != 0xc7 || code[2] < 0xf0 {
+		return r, false
+	}
+	r = ProcessorRead{Length: prefixes + 3, register: int(code[2] & 7), bits: 32}
+	all := make([]byte, prefixes)
+	if t.Peek(t.regs.Rip, all) != 0 {
+		return r, false
+	}
+	repeat := bytes.IndexByte(all, 0xf3) >= 0
+	r.Random = !repeat
+	if bytes.IndexByte(all, 0x66) >= 0 {
+		r.bits = 16
+	}
+	if prefixes > 0 && all[prefixes-1]>>4 == 4 { // REX stands right before the opcode
+		if all[prefixes-1]&8 != 0 {
+			r.bits = 64
+		}
+		r.register |= int(all[prefixes-1]&1) << 3
+	}
+	if !r.Random {
+		r.bits = 64
+	}
+	return r, !repeat || code[2] >= 0xf8 // with the prefix, /6 is senduipi
+}
+
+// Flags that rdrand and rdseed set: there was a number, and the others are 0.
+const (
+	carryFlag = 1 << 0
+	mathFlags = 1<<0 | 1<<2 | 1<<4 | 1<<6 | 1<<7 | 1<<11
+)
+
+// SkipRead gives the instruction its result.
+func (t *Thread) SkipRead(r ProcessorRead, v uint64) error {
+	registers := [...]*uint64{&t.regs.Rax, &t.regs.Rcx, &t.regs.Rdx, &t.regs.Rbx, &t.regs.Rsp, &t.regs.Rbp, &t.regs.Rsi,
+		&t.regs.Rdi, &t.regs.R8, &t.regs.R9, &t.regs.R10, &t.regs.R11, &t.regs.R12, &t.regs.R13, &t.regs.R14,
+		&t.regs.R15}
+	switch to := registers[r.register]; r.bits {
+	case 16:
+		*to = *to&^0xffff | v&0xffff
+	case 32:
+		*to = v & 0xffffffff
+	default:
+		*to = v
+	}
+	if r.Random {
+		t.regs.Eflags = t.regs.Eflags&^mathFlags | carryFlag
+	}
+	t.regs.Rip += uint64(r.Length)
+	return t.storeRegs()
+}
+
 // LeaveFunction has a thread that stands behind the first byte of a function's first instruction
 // return from it with v; false: there is no return address.
 func (t *Thread) LeaveFunction(v int64) (bool, error) {

@@ -82,7 +82,7 @@ func judgeTSC(asked error, trapped bool) Check {
 // judgeCPUID finds nothing wrong: most programs do not depend on it.
 func judgeCPUID(trapped bool, models string) Check {
 	if !trapped {
-		return good("cpuid", "cannot be trapped: programs that use rdrand differ from run to run, and specs cannot choose a processor")
+		return good("cpuid", "cannot be trapped: specs cannot choose a processor, and a trace of a program that uses its extensions may not replay on another one")
 	}
 	return good("cpuid", "can be trapped: programs see no rdrand; processors that a spec may choose: "+models)
 }

@@ -23,7 +23,7 @@ import (
 )
 
 // numberC prints a random number of the processor's. It may ask first whether there is
-// one, and not listen.
+// one, and not listen. With DOUBT, what is before the instruction may be data.
 const numberC = `#include <stdio.h>
 #include <unistd.h>
 #ifdef ASKS
@@ -33,7 +33,11 @@ const numberC = `#include <stdio.h>
 __attribute__((noinline)) static unsigned long long number(void)
 {
 	unsigned long long n;
+#ifdef DOUBT
+	__asm__ volatile("jmp 1f\n\tinb %%dx, %%al\n1:\trdrand %0" : "=r"(n));
+#else
 	__asm__ volatile("rdrand %0" : "=r"(n));
+#endif
 	return n;
 }
 
@@ -46,6 +50,33 @@ int main(void)
 	sleep(1);
 	printf("%llx\n", number());
 	return FAILS;
+}
+`
+
+// widthsC fails unless each instruction writes its register as the processor does.
+const widthsC = `#include <stdio.h>
+#include <unistd.h>
+
+#define TAKE(instruction, type, clobbered, out, ok) \
+	__asm__ volatile("mov $-1, %%" clobbered "\n\tor %%eax, %%eax\n\t" instruction "\n\tsetc %1\n\tmov %%" clobbered ", %0" \
+		: "=r"(out), "=r"(ok) : : clobbered, "cc")
+
+int main(void)
+{
+	unsigned long long v;
+	unsigned char ok;
+	sleep(1);
+	TAKE("rdrand %%r12w", short, "r12", v, ok);
+	if (!ok || v >> 16 != 0xffffffffffff)
+		return 1;
+	TAKE("rdseed %%ebx", int, "rbx", v, ok);
+	if (!ok || v >> 32 != 0)
+		return 2;
+	TAKE("rdseed %%r9", long, "r9", v, ok);
+	if (!ok || v >> 32 == 0xffffffff || v >> 32 == 0)
+		return 3;
+	TAKE("rdpid %%rdx", long, "rdx", v, ok);
+	return v == 0 ? 0 : 4;
 }
 `
 
@@ -110,10 +141,33 @@ func blames(r *record.Report, where string) error {
 	return nil
 }
 
-const inNumber = `/spec/p: rdrand at number\+0x0`
+const inNumber = `/spec/p: rdrand at number\+0x3`
+
+// TestRandomNumbers: Ariadne executes what is code beyond doubt.
+func TestRandomNumbers(t *testing.T) {
+	s := built(t, "gcc", numberC, "-DFAILS=0")
+	r, err := check.Check(t.Context(), s, audited())
+	if must(t, r, err).Outcome != record.Nothing {
+		t.Errorf("%v, bugs %q, doubts %q", r.Outcome, r.Bugs, r.Doubts)
+	}
+	s = built(t, "gcc", numberC, "-DFAILS=1")
+	r, err = run.Run(t.Context(), s, run.Options{Out: "run"})
+	if must(t, r, err).Outcome != record.Violated {
+		t.Errorf("run: %v, bugs %q, doubts %q", r.Outcome, r.Bugs, r.Doubts)
+	}
+	r, err = run.Replay(t.Context(), s, "run/trace.txt", run.Options{Out: "replay"})
+	if must(t, r, err).Outcome != record.Violated {
+		t.Errorf("replay: %v, bugs %q, doubts %q", r.Outcome, r.Bugs, r.Doubts)
+	}
+	s = built(t, "gcc", widthsC)
+	r, err = check.Check(t.Context(), s, audited())
+	if must(t, r, err).Outcome != record.Nothing {
+		t.Errorf("widths: %v, %v, bugs %q, doubts %q", r.Outcome, r.Violations, r.Bugs, r.Doubts)
+	}
+}
 
 func TestAuditNamesRandomNumbers(t *testing.T) {
-	s := built(t, "gcc", numberC, "-DFAILS=0")
+	s := built(t, "gcc", numberC, "-DFAILS=0", "-DDOUBT")
 	for _, which := range []string{"first", "second"} { // which remembers nothing of the first
 		r, err := check.Check(t.Context(), s, audited())
 		if err := blames(must(t, r, err), inNumber); err != nil {
@@ -123,7 +177,7 @@ func TestAuditNamesRandomNumbers(t *testing.T) {
 }
 
 func TestReplaysNameRandomNumbers(t *testing.T) {
-	s := built(t, "gcc", numberC, "-DFAILS=1")
+	s := built(t, "gcc", numberC, "-DFAILS=1", "-DDOUBT")
 	r, err := run.Run(t.Context(), s, run.Options{Out: "run"})
 	if err := blames(must(t, r, err), inNumber); err != nil {
 		t.Errorf("run: %v", err)
@@ -148,7 +202,7 @@ func TestWhoAsksIsNoExcuse(t *testing.T) {
 	if !tracee.CanTrapCPUID() {
 		t.Skip("this machine cannot trap cpuid")
 	}
-	s := built(t, "gcc", numberC, "-DFAILS=0", "-DASKS")
+	s := built(t, "gcc", numberC, "-DFAILS=0", "-DASKS", "-DDOUBT")
 	r, err := check.Check(t.Context(), s, audited())
 	if must(t, r, err).Outcome != record.ToolBug {
 		t.Errorf("%v, doubts %q", r.Outcome, r.Doubts)
@@ -161,18 +215,17 @@ func TestWhoAsksIsNoExcuse(t *testing.T) {
 }
 
 func TestRandomDevice(t *testing.T) {
-	s := built(t, "g++", strings.Replace(deviceC, `d("rdrand")`, "d", 1))
-	if tracee.CanTrapCPUID() {
-		r, err := check.Check(t.Context(), s, audited())
-		if must(t, r, err).Outcome != record.Nothing {
-			t.Errorf("%v, bugs %q, doubts %q", r.Outcome, r.Bugs, r.Doubts)
+	for _, source := range []string{deviceC, strings.Replace(deviceC, `d("rdrand")`, "d", 1)} {
+		s := built(t, "g++", source)
+		for _, can := range []bool{true, false} {
+			if !can {
+				withoutTraps(t)
+			}
+			r, err := check.Check(t.Context(), s, audited())
+			if must(t, r, err).Outcome != record.Nothing {
+				t.Errorf("cpuid can be trapped: %v: %v, bugs %q, doubts %q", can, r.Outcome, r.Bugs, r.Doubts)
+			}
 		}
-	}
-	s = built(t, "g++", deviceC)
-	withoutTraps(t)
-	r, err := check.Check(t.Context(), s, audited())
-	if err := blames(must(t, r, err), `/.*/libstdc\+\+\.so\.6.*: rdrand at .*`); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -299,3 +299,28 @@ func TestImagesAreDrawnWide(t *testing.T) {
 		}
 	}
 }
+
+// TestMarks: what a frame has learnt of its events later is found again, also an image of the disks
+// that a loss of power leaves which is as long as no event of the frame.
+func TestMarks(t *testing.T) {
+	f := lossFrame(t)
+	plain := f.Initial - 1
+	for ariadne.OutageOf(f.Enabled[plain].Varied.Fault()).Down != ariadne.PowerLost {
+		plain--
+	}
+	image := ariadne.Variation("").And(ariadne.Choice{Alternative: ariadne.DiskImage + ":3", Place: "0"})
+	for _, e := range []world.Event{f.Enabled[plain], f.Enabled[plain].WithLength(0)} {
+		for _, v := range []ariadne.Variation{"", image} {
+			e, err := e.VariedAs(v)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Enabled = append(f.Enabled, e)
+			m := newMarks()
+			n := m.of(f, len(f.Enabled)-1)
+			if again, err := m.event(f, n); err != nil || !again.SameAction(&e) {
+				t.Errorf("%v became %v, %v", e.Action(), again.Action(), err)
+			}
+		}
+	}
+}

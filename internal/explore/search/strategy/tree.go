@@ -5,6 +5,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
 // tree holds the prefixes of paths that are to be explored later, eight bytes each.
@@ -98,7 +99,8 @@ func (m *marks) of(f *space.Frame, i int) int32 {
 		k.plain++
 	}
 	if k.plain == f.Initial {
-		k.plain, k.seldom, k.fault = e.IndexOfLength(f.Enabled[:f.Initial]), true, e.Varied.Fault()
+		plain, _ := e.VariedAs("")
+		k.plain, k.seldom, k.fault = plain.IndexOfLength(f.Enabled[:f.Initial]), true, e.Varied.Fault()
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -116,18 +118,24 @@ func (m *marks) find(p *space.Path, n int32) int {
 	if n >= 0 {
 		return int(n)
 	}
-	m.mu.Lock()
-	k := m.all[-n-1]
-	m.mu.Unlock()
-	e, err := p.Last().Enabled[k.plain].VariedAs(k.vary)
-	if k.seldom {
-		e = e.WithLength(ariadne.OutageOf(k.fault).For)
-	}
+	e, err := m.event(p.Last(), n)
 	i, ok := p.Find(&e)
 	if err != nil || !ok && p.Err() == nil {
 		panic("a path cannot be taken again")
 	}
 	return i
+}
+
+// event is the one of a mark in a frame.
+func (m *marks) event(f *space.Frame, n int32) (world.Event, error) {
+	m.mu.Lock()
+	k := m.all[-n-1]
+	m.mu.Unlock()
+	e := f.Enabled[k.plain]
+	if k.seldom {
+		e = e.WithLength(ariadne.OutageOf(k.fault).For)
+	}
+	return e.VariedAs(k.vary)
 }
 
 func newMarks() *marks { return &marks{number: map[mark]int32{}} }

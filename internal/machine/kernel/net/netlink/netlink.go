@@ -356,17 +356,16 @@ func addrMessages(n *kernel.Node, family int) [][]byte {
 	return ofFamily(family, v4, v6)
 }
 
-// ofFamily picks the messages of a family; of both for AF_UNSPEC.
+// ofFamily picks the messages of a family. Linux takes a family that has no messages of its own for
+// AF_UNSPEC: libtorrent asks for the addresses of AF_PACKET, say.
 func ofFamily(family int, v4, v6 [][]byte) [][]byte {
 	switch family {
 	case unix.AF_INET:
 		return v4
 	case unix.AF_INET6:
 		return v6
-	case unix.AF_UNSPEC:
-		return append(v4, v6...)
 	}
-	return nil
+	return append(v4, v6...)
 }
 
 func addrBody(l iface.Link, p netip.Prefix) []byte {

@@ -159,6 +159,13 @@ func TestLikeLinux(t *testing.T) {
 		{"IPv4 addresses", unix.RTM_GETADDR, []byte{unix.AF_INET, 0, 0, 0, 0, 0, 0, 0}, true, false},
 		{"routes", unix.RTM_GETROUTE, append([]byte{unix.AF_INET}, make([]byte, 11)...), true, false},
 		{"neighbours", unix.RTM_GETNEIGH, append([]byte{unix.AF_INET}, make([]byte, 11)...), true, false},
+		{"links of packet sockets", unix.RTM_GETLINK, append([]byte{unix.AF_PACKET}, linkBody(0, "")[1:]...), true,
+			false},
+		{"addresses of packet sockets", unix.RTM_GETADDR, []byte{unix.AF_PACKET, 0, 0, 0, 0, 0, 0, 0}, true, false},
+		{"addresses of local sockets", unix.RTM_GETADDR, []byte{unix.AF_UNIX, 0, 0, 0, 0, 0, 0, 0}, true, false},
+		{"addresses of no family", unix.RTM_GETADDR, []byte{200, 0, 0, 0, 0, 0, 0, 0}, true, false},
+		{"routes of packet sockets", unix.RTM_GETROUTE, append([]byte{unix.AF_PACKET}, make([]byte, 11)...), true,
+			false},
 		{"no operation", unix.NLMSG_NOOP, linkBody(iface.Lo, ""), true, true},
 		{"control", 8, linkBody(iface.Lo, ""), false, true},
 	}
