@@ -150,8 +150,8 @@ func (p *part) opcodes() iter.Seq2[int, string] {
 }
 
 // Instructions are those of a file but for cpuid, with their addresses as the file has them. A
-// caller that replaces one must not hit data among the code. So a place counts only where everything
-// around it is code.
+// caller that replaces one must not hit data among the code. So a place counts only where
+// everything around it is code.
 func Instructions(f *elf.File) (all []Place) {
 	if f.Machine != elf.EM_X86_64 || len(f.Sections) == 0 {
 		return nil

@@ -56,7 +56,7 @@ func TestFollowingPays(t *testing.T) {
 }
 
 // TestDirectoriesMadeAnew: the program has removed a directory, and it is there again since an
-// earlier state was brought back. It is the old one also for a state that is restored in place next.
+// earlier state was brought back. It is the old one also for a state that is restored in place.
 func TestDirectoriesMadeAnew(t *testing.T) {
 	const program = `import os, time
 os.mkdir("d")
