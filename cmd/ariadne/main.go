@@ -142,7 +142,7 @@ Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
 		a.runCommand(), a.checkCommand(), a.crashCommand(), a.diskCommand(), a.replayCommand(),
 		a.explainCommand(), a.timersCommand(), a.graphCommand(),
 		a.debugCommand(), a.coreCommand(), a.gdbCommand(), a.dlvCommand(), a.traceCommand(), a.initCommand(),
-		a.watchCommand(), a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
+		a.watchCommand(), a.agentCommand(), a.doctorCommand(), a.syscallsCommand(), a.versionCommand(), a.docsCommand(),
 	)
 	return root
 }

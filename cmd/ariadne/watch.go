@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -20,6 +23,7 @@ import (
 func (a *app) watchCommand() *cobra.Command {
 	var o watch.Options
 	var asJSON, quiet bool
+	var metrics, command string
 	cmd := &cobra.Command{
 		Use:   "watch SPEC",
 		Short: "Judge a system that runs outside the checker",
@@ -28,25 +32,36 @@ the same expose, stages and properties as in a check. Nodes are started from the
 in namespaces of its own, unless watch: nodes: in the spec says how they are found. Ends at
 --time, or when it is interrupted.
 
+With --listen or --log, ariadne agent tells of the nodes, on this and other machines, and this
+process only judges. Several processes with one log share the properties: when one ends, the
+others take over its properties.
+
 Exit status: 0 every property held, 1 violation, 2 bad spec or usage, 3 some moments could not
 be judged, 5 something that must happen has not happened for long.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
-  ariadne watch spec.yaml --kill 10s   # kill a started node every 10 s on average`,
+  ariadne watch spec.yaml --kill 10s   # kill a started node every 10 s on average
+  ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkShared(&o); err != nil {
+				return err
+			}
 			s, err := spec.Read(args[0])
 			if err != nil {
 				return err
 			}
 			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON}
-			o.OnFinding, o.OnBegin = p.finding, p.begin
+			o.OnBegin = p.begin
 			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			if !quiet {
 				o.OnShow = p.show
 			}
-			o.Reload, o.OnReload = reloads(), p.reloaded
-			r, err := watch.Watch(cmd.Context(), s, o)
+			o.OnLog = p.log
+			if o.Shared == (watch.Shared{}) {
+				o.Reload, o.OnReload = reloads(), p.reloaded
+			}
+			r, err := p.watch(cmd, o, metrics, command)
 			if err != nil {
 				return err
 			}
@@ -61,9 +76,70 @@ be judged, 5 something that must happen has not happened for long.`,
 	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here each `duration` on average, and start it again")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
 	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill")
+	f.StringVar(&o.Shared.Listen, "listen", "", "keep a log for agents, at this `address`: host:port or token@host:port")
+	f.StringVar(&o.Shared.Store, "store", "", "with --listen: keep the log's files in this `directory`")
+	f.StringVar(&o.Shared.Log, "log", "", "judge what agents tell in the log at this `URL` (NATS with JetStream)")
+	f.StringVar(&o.Shared.Name, "name", "", "with --listen or --log: `name` of the watch (default: that of the spec)")
+	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at http://`address`/metrics")
+	f.StringVar(&command, "on-violation", "", "run this shell `command` for each violation, which is its input in JSON")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
 	f.BoolVar(&quiet, "quiet", false, "print only violations and the outcome")
 	return cmd
+}
+
+// checkShared says which options do not go together.
+func checkShared(o *watch.Options) error {
+	s := &o.Shared
+	switch {
+	case s.Listen != "" && s.Log != "":
+		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
+	case s.Store != "" && s.Listen == "":
+		return usageError{errors.New("watch: --store is for the log of --listen: add --listen")}
+	case s.Name != "" && s.Listen == "" && s.Log == "":
+		return usageError{errors.New("watch: --name is for a log: add --listen or --log")}
+	case *s != (watch.Shared{}) && (o.Kill > 0 || o.Restart):
+		return usageError{errors.New("watch: --kill and --restart are for nodes that this process starts: leave them out with --listen and --log")}
+	}
+	return nil
+}
+
+// watch watches with metrics and a command for violations, if they were asked for.
+func (p *watchPrinter) watch(cmd *cobra.Command, o watch.Options, metrics, command string) (r *watch.Report,
+	err error) {
+	o.OnFinding = p.finding
+	if command != "" {
+		c := watch.NewCommand(command, func(text string) { fmt.Fprintf(p.err, "ariadne: %s\n", text) })
+		defer c.Close()
+		o.OnFinding = func(f watch.Finding) {
+			p.finding(f)
+			c.Run(f)
+		}
+	}
+	if metrics != "" {
+		var statuses atomic.Pointer[func() []*watch.Status]
+		o.OnStatus = func(f func() []*watch.Status) { statuses.Store(&f) }
+		var names []string
+		for i := range p.spec.Nodes {
+			names = append(names, p.spec.Nodes[i].Name)
+		}
+		m, err := watch.ServeMetrics(metrics, names, func() []*watch.Status {
+			if f := statuses.Load(); f != nil {
+				return (*f)()
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(p.err, "ariadne: metrics at http://%s/metrics\n", m.Addr())
+		defer m.Close()
+	}
+	return watch.Watch(cmd.Context(), p.spec, o)
+}
+
+// log says where the log is.
+func (p *watchPrinter) log(at, name string) {
+	fmt.Fprintf(p.err, "ariadne: the log of watch %s is at %s: start ariadne agent SPEC --log URL --node NAME where nodes run\n", name, at)
 }
 
 // reloads has a value for each SIGHUP, which does not end a watch.
@@ -161,8 +237,12 @@ func (p *watchPrinter) finding(f watch.Finding) {
 		return
 	}
 	what := "violation: " + f.Kind
-	if f.Kind == property.Suspected {
+	switch {
+	case f.Kind == property.Suspected:
 		what = "suspected violation: " + property.Dead
+	case f.Without != nil:
+		what = "suspected violation: " + f.Kind
+		f.Message += fmt.Sprintf(" (nothing is heard of %s)", strings.Join(f.Without, ", "))
 	}
 	fmt.Fprintf(p.out, "%s (at %v, judged %v later)\n", style(p.out).Warn(folded(what+": "+f.Message)), f.At,
 		f.Delay.Round(time.Millisecond))
@@ -215,6 +295,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 			text += ", " + plural(q.Findings, "violation")
 		}
 		fmt.Fprintln(p.out, text)
+	}
+	if r.TakenOver > 0 {
+		fmt.Fprintf(p.out, "properties taken over from another process: %d\n", r.TakenOver)
 	}
 	outcome := map[record.Outcome]string{record.Nothing: "No violation.", record.Violated: "Violation.",
 		record.Suspected: "Suspected violation.", record.Inconclusive: "Inconclusive."}[r.Outcome]

@@ -14,6 +14,7 @@ type event struct {
 	// got is a lower bound of the node's positions when the event happened, and sent an upper one;
 	// nil: none is known.
 	got, sent *Positions
+	away      bool         // with Down: not the node, but its agent is known to be gone
 	next      ariadne.Time // At of the node's next event, or ariadne.Never
 }
 
@@ -65,10 +66,14 @@ func (o *order) divides(early, late []*event) bool {
 	return true
 }
 
+// inversion is a message that was read before it was sent, by the clocks: the event after which it
+// was sent is later than the one before which it was read.
+type inversion struct{ sent, read *event }
+
 // first returns the place of an event that can come first: none of the others is certainly before
 // it. It is the earliest by the clocks, unless messages say that another one was before it. Then
-// inverted is by how much the clocks are wrong at least.
-func (o *order) first(pending []*event) (place int, inverted ariadne.Time) {
+// inverted, if it is not nil, says by how much the clocks are wrong at least.
+func (o *order) first(pending []*event) (place int, inverted *inversion) {
 	for k, e := range pending {
 		if earlier(e, pending[place]) {
 			place = k
@@ -82,7 +87,11 @@ func (o *order) first(pending []*event) (place int, inverted ariadne.Time) {
 		if k < 0 {
 			break
 		}
-		inverted = max(inverted, pending[k].After-e.At)
+		f := pending[k]
+		if by := f.After - e.At; f.Node != e.Node && by > 0 &&
+			(inverted == nil || by > inverted.sent.After-inverted.read.At) {
+			inverted = &inversion{f, e}
+		}
 		place = k
 	}
 	return place, inverted

@@ -8,7 +8,8 @@
 // order of events was that the records leave open. A moment of which the records do not say enough
 // is not judged, and is counted.
 //
-// Read next: verifier.go, order.go; then internal/use/watch, which takes records from programs.
+// Read next: verifier.go, order.go, clock.go; then internal/use/watch, which takes records from
+// programs.
 package live
 
 import (
@@ -30,6 +31,9 @@ const (
 	// Lost: records of the node are missing, or nobody saw what it exposed before. From here on it
 	// is unknown what it exposes by some names.
 	Lost
+	// Passed says that the common time is not before At. It is of no node, and has no number. By
+	// it, verifiers learn that agents say nothing.
+	Passed
 )
 
 // Channel is a way by which an agent learns what a node exposes. By one channel it learns that in

@@ -38,6 +38,9 @@ type Finding struct {
 	Stamp    Stamp
 	Snapshot *expose.Snapshot
 	History  []Shown // what the property has read before, the latest last
+	// Without are nodes whose agents were gone. The snapshot is without what they expose, so the
+	// property may have held.
+	Without []ariadne.NodeID
 }
 
 // Shown is a record that changed what a property reads.
@@ -70,6 +73,7 @@ type Verifier struct {
 	nodes      []follower
 	order      order
 	begin      ariadne.Time // of the first Beat
+	passed     ariadne.Time // At of the last Passed
 	pending    []*event     // in no order
 	recent     []*event     // that were judged, and may have happened at the time of pending ones
 	snapshot   expose.Snapshot
@@ -86,18 +90,30 @@ type Verifier struct {
 
 // follower is what a verifier knows of one node.
 type follower struct {
-	next    uint64             // Seq of the next record
-	early   map[uint64]*Record // that came before those before them
-	now     ariadne.Time       // At of its last Beat
-	seen    bool
-	gone    bool            // its agent is
-	wasUp   bool            // when it went
+	next  uint64             // Seq of the next record
+	early map[uint64]*Record // that came before those before them
+	now   ariadne.Time       // At of its last Beat
+	heard ariadne.Time       // At of its last record
+	seen  bool
+	gone  bool // its agent is
+	left  bool // the snapshot is without it, because its agent is gone
+	kept  kept // when it went
+	// late is the time up to which others were judged without the node, whose records come later.
+	// Until they are beyond that time, nothing is judged.
+	late    ariadne.Time
 	got     []*Record       // with positions, the latest last
 	events  uint64          // how many there were
 	last    *event          // not judged yet, or nil
 	unsent  []*event        // that wait for positions behind them
 	unknown map[string]bool // names of tuples
 	brief   bool            // another event of the node followed soon
+}
+
+// kept is what a node exposed when its agent was heard of last.
+type kept struct {
+	set     *expose.Set
+	up      bool
+	unknown map[string]bool
 }
 
 // historyMax is how many records a finding shows at most.
@@ -124,6 +140,13 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 
 // Take takes a record. Records of a node may come in any order, each once or more than once.
 func (v *Verifier) Take(r Record) error {
+	if r.Kind == Passed {
+		v.passed = max(v.passed, r.At)
+		if v.begin == 0 {
+			v.begin = r.At
+		}
+		return v.advance()
+	}
 	f := &v.nodes[r.Node]
 	if r.Seq < f.next {
 		return nil
@@ -159,9 +182,12 @@ func (v *Verifier) Missing() (n int) {
 func (v *Verifier) enter(r *Record) {
 	f := &v.nodes[r.Node]
 	if f.gone {
-		f.gone = false
-		v.await(&Record{Node: r.Node, Kind: Lost, After: f.now, At: r.At, Text: "its agent was away"})
+		f.gone, f.late = false, v.newest()
+		if f.seen {
+			v.await(&Record{Node: r.Node, Kind: Up, After: f.now, At: f.late, Text: "there are records again"}, true)
+		}
 	}
+	f.heard = max(f.heard, r.At)
 	if f.seen = true; r.Kind == Beat {
 		if v.begin == 0 {
 			v.begin = r.At
@@ -169,7 +195,7 @@ func (v *Verifier) enter(r *Record) {
 		f.now = max(f.now, r.At)
 	}
 	if of := v.relevant(r); of != nil {
-		v.await(of)
+		v.await(of, false)
 	}
 	if r.Positions == nil {
 		return
@@ -206,16 +232,21 @@ func (v *Verifier) compare(r *Record) {
 	}
 }
 
-// await enters an event that is to be judged.
-func (v *Verifier) await(r *Record) {
+// await enters an event that is to be judged. away: no agent has told of it, so positions say
+// nothing of it.
+func (v *Verifier) await(r *Record, away bool) {
 	f := &v.nodes[r.Node]
 	f.events++
-	e := &event{Record: r, place: f.events, next: ariadne.Never, got: f.before(r.After)}
+	e := &event{Record: r, place: f.events, next: ariadne.Never, away: away}
+	if !away {
+		e.got = f.before(r.After)
+		f.unsent = append(f.unsent, e)
+	}
 	if f.last != nil {
 		f.last.next = r.At
 	}
 	f.last = e
-	f.unsent, v.pending = append(f.unsent, e), append(v.pending, e)
+	v.pending = append(v.pending, e)
 }
 
 // keepPositions is for how long positions can be needed: a record tells of no longer time.
@@ -271,10 +302,13 @@ func (v *Verifier) advance() error {
 // unless messages say that another one came before it.
 func (v *Verifier) first() int {
 	k, inverted := v.order.first(v.pending)
-	if inverted > 0 {
+	if inverted != nil {
 		v.Inverted++
-		if by := time.Duration(inverted); by > v.ClockError {
-			v.doubt("a message was read before it was sent: clocks of nodes differ by %v, which is more than clock_error (%v)", by, v.ClockError)
+		if by := time.Duration(inverted.sent.After - inverted.read.At); by > v.ClockError {
+			nodes := v.properties.Nodes
+			v.doubt("node %s had read what node %s sent later: their clocks differ by %v, which is more than clock_error (%v) (%s at %v, %s at %v)",
+				nodes[inverted.read.Node], nodes[inverted.sent.Node], by, v.ClockError, inverted.read.Text,
+				inverted.read.At, inverted.sent.Text, inverted.sent.After)
 		}
 	}
 	return k
@@ -283,7 +317,7 @@ func (v *Verifier) first() int {
 // waitsForPositions reports whether positions that bound what the node had sent may still come.
 func (v *Verifier) waitsForPositions(e *event, until ariadne.Time) bool {
 	f := &v.nodes[e.Node]
-	return len(f.got) > 0 && !f.gone && until < e.At+ariadne.Time(v.Timeout)
+	return !e.away && len(f.got) > 0 && !f.gone && until < e.At+ariadne.Time(v.Timeout)
 }
 
 // frontier is the time up to which nothing more can come.
@@ -294,7 +328,19 @@ func (v *Verifier) frontier() ariadne.Time {
 			until = min(until, f.now)
 		}
 	}
+	if until == ariadne.Never {
+		until = v.newest() // all agents are gone
+	}
 	return until - 1 - ariadne.Time(v.ClockError) - ariadne.Time(v.Settle)
+}
+
+// newest is the latest time that any record tells of.
+func (v *Verifier) newest() ariadne.Time {
+	newest := max(v.begin, v.passed)
+	for i := range v.nodes {
+		newest = max(newest, v.nodes[i].now)
+	}
+	return newest
 }
 
 // leave lets nodes go of whose agents there was no record for too long (D3S, section 3.3).
@@ -302,19 +348,19 @@ func (v *Verifier) leave() {
 	if v.Timeout <= 0 {
 		return
 	}
-	newest := v.begin
-	for i := range v.nodes {
-		newest = max(newest, v.nodes[i].now)
-	}
+	newest := v.newest()
 	for i := range v.nodes {
 		f := &v.nodes[i]
-		if f.gone || max(f.now, v.begin) > newest-ariadne.Time(v.Timeout) {
+		if f.gone || max(f.heard, v.begin) > newest-ariadne.Time(v.Timeout) {
 			continue
 		}
 		f.gone = true
+		if !f.seen {
+			continue // that it exposes is unknown
+		}
 		v.doubt("node %s: no record came for %v, so the node counted as gone", v.properties.Nodes[i], v.Timeout)
 		v.await(&Record{Node: ariadne.NodeID(i), Kind: Down, After: f.now, At: newest,
-			Text: fmt.Sprintf("no record for %v", v.Timeout)})
+			Text: fmt.Sprintf("no record for %v", v.Timeout)}, true)
 	}
 }
 
@@ -332,19 +378,23 @@ func (v *Verifier) apply(e *event) error {
 	v.stamp = v.stamp.After(e.At)
 	e.stamp = v.stamp
 	set := &v.snapshot.Sets[e.Node]
-	switch e.Kind {
-	case Show:
+	switch {
+	case e.Kind == Show:
 		*set = (*set).After(e.Changes)
 		f.learn(e.Changes)
-	case Up:
+	case e.Kind == Up && e.away:
+		*set, v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.set, f.kept.up, f.kept.unknown, false
+	case e.Kind == Up:
 		v.snapshot.Up[e.Node] = true
 		clear(f.unknown)
-	case Down:
-		f.wasUp = v.snapshot.Up[e.Node]
+	case e.Kind == Down:
+		if f.left = e.away; e.away {
+			f.kept = kept{*set, v.snapshot.Up[e.Node], f.unknown}
+			f.unknown = map[string]bool{}
+		}
 		*set, v.snapshot.Up[e.Node] = (*set).Staying(), false
 		clear(f.unknown)
-	case Lost:
-		v.snapshot.Up[e.Node] = v.snapshot.Up[e.Node] || f.wasUp
+	case e.Kind == Lost:
 		v.lose(f, e)
 	}
 	v.remember(e)
@@ -371,8 +421,8 @@ func (v *Verifier) apply(e *event) error {
 func (v *Verifier) doubtful() string {
 	for i := range v.nodes {
 		f := &v.nodes[i]
-		if !f.seen {
-			return "unknown" // nobody has told of the node yet
+		if !f.seen || v.isLate(f, ariadne.NodeID(i)) {
+			return "unknown"
 		}
 		for name := range f.unknown {
 			if v.properties.ReadsName(name) {
@@ -387,6 +437,20 @@ func (v *Verifier) doubtful() string {
 		return "undecided"
 	}
 	return ""
+}
+
+// isLate reports whether others were judged further than the records of a node are.
+func (v *Verifier) isLate(f *follower, node ariadne.NodeID) bool {
+	if f.late == 0 || f.gone {
+		return false
+	}
+	if f.now <= f.late || slices.ContainsFunc(v.pending, func(e *event) bool {
+		return e.Node == node && e.After <= f.late
+	}) {
+		return true
+	}
+	f.late = 0
+	return false
 }
 
 // learn notes that what a node exposes by some names is known from here on. Of names with keys only
@@ -467,8 +531,14 @@ func (v *Verifier) Series() *property.Series { return v.series }
 func (v *Verifier) report(kind, message string, at ariadne.Time) {
 	s := v.snapshot
 	s.Sets, s.Up = slices.Clone(s.Sets), slices.Clone(s.Up)
-	v.found = append(v.found, Finding{Property: v.Name(), Kind: kind, Message: message, At: at, Stamp: v.stamp,
-		Snapshot: &s, History: slices.Clone(v.history[max(0, len(v.history)-historyMax):])})
+	f := Finding{Property: v.Name(), Kind: kind, Message: message, At: at, Stamp: v.stamp, Snapshot: &s,
+		History: slices.Clone(v.history[max(0, len(v.history)-historyMax):])}
+	for i := range v.nodes {
+		if v.nodes[i].left {
+			f.Without = append(f.Without, ariadne.NodeID(i))
+		}
+	}
+	v.found = append(v.found, f)
 }
 
 // Name is that of the property.
@@ -503,6 +573,11 @@ func (v *Verifier) Found() []Finding {
 // Doubts say what could not be judged, one line each.
 func (v *Verifier) Doubts() []string {
 	all := slices.Sorted(maps.Keys(v.doubts))
+	for i := range v.nodes {
+		if !v.nodes[i].seen {
+			all = append(all, fmt.Sprintf("node %s: no agent has told of it", v.properties.Nodes[i]))
+		}
+	}
 	return append(all, v.aims.doubts()...)
 }
 

@@ -23,14 +23,16 @@ type Agent struct {
 	waiter *native.Waiter
 	nodes  []*watched
 	base   ariadne.Time // of native.Now, when the watch began
-	batch  []live.Record
-	beat   ariadne.Time      // when it last told that nothing else has happened
-	owed   bool              // something was told since
-	behind bool              // the log is too long
-	onWait func(text string) // or nil
-	calls  chan func()       // of do
-	over   chan struct{}     // is closed when the agent has ended
-	looked ariadne.Time      // when it last looked for processes
+	// absolute: times are those of native.Now, and the log gives them the common time
+	absolute bool
+	batch    []live.Record
+	beat     ariadne.Time      // when it last told that nothing else has happened
+	owed     bool              // something was told since
+	behind   bool              // the log is too long
+	onWait   func(text string) // or nil
+	calls    chan func()       // of do
+	over     chan struct{}     // is closed when the agent has ended
+	looked   ariadne.Time      // when it last looked for processes
 	started
 	probing
 
@@ -50,6 +52,7 @@ type watched struct {
 	seq     uint64
 	checked ariadne.Time // everything before it was told
 	met     bool         // some process of it was found before
+	resumed bool         // another agent has told of it before
 	exposed *expose.Set  // as far as it was told
 	unknown []string     // names of tuples that it may have exposed before it was watched
 	skipped []string     // names of tuples whose changes were left out
@@ -74,7 +77,8 @@ func (a *Agent) do(f func() error) error {
 	}
 }
 
-func newAgent(s *spec.Spec, log Log) (*Agent, error) {
+// newAgent returns an agent of some nodes; own nil: of all.
+func newAgent(s *spec.Spec, log Log, own []ariadne.NodeID) (*Agent, error) {
 	w, err := native.NewWaiter()
 	if err != nil {
 		return nil, err
@@ -82,9 +86,21 @@ func newAgent(s *spec.Spec, log Log) (*Agent, error) {
 	a := &Agent{spec: s, log: log, waiter: w, base: native.Now(), calls: make(chan func(), 1),
 		over: make(chan struct{})}
 	for i := range s.Nodes {
-		a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
+		if own == nil || slices.Contains(own, s.Nodes[i].ID) {
+			a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
+		}
 	}
 	return a, nil
+}
+
+// watchedAs returns a node by its id; nil: it is not watched here.
+func (a *Agent) watchedAs(id ariadne.NodeID) *watched {
+	for _, n := range a.nodes {
+		if n.def.ID == id {
+			return n
+		}
+	}
+	return nil
 }
 
 // now is the time since the watch began.
@@ -98,8 +114,12 @@ func (a *Agent) attach(ctx context.Context) error {
 	if err := a.probeStarted(); err != nil {
 		return err
 	}
-	a.base, a.looked = native.Now(), 0
+	if !a.absolute {
+		a.base = native.Now()
+	}
+	a.looked = a.now()
 	for _, n := range a.nodes {
+		n.checked = a.now()
 		if err := a.openLogs(n); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
@@ -111,6 +131,9 @@ func (a *Agent) attach(ctx context.Context) error {
 		if n.native.Found && n.native.Start == nil {
 			if err := a.find(ctx, n); err != nil {
 				return fmt.Errorf("node %s: %w", n.def.Name, err)
+			}
+			if n.process == nil && n.resumed {
+				a.addRecord(n, live.Record{Kind: live.Down, After: a.looked, At: a.now(), Text: "no process is there"})
 			}
 			if n.process == nil && a.onWait != nil {
 				a.onWait(fmt.Sprintf("node %s does not run: the watch looks for it", n.def.Name))
@@ -193,7 +216,7 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 // whose process has ended and come again, the lines are all in the files that the agent follows.
 func (a *Agent) missed(n *watched) []string {
 	switch {
-	case n.isStarted() || n.native.Before == spec.BeforeNothing:
+	case n.isStarted() || n.native.Before == spec.BeforeNothing && (n.met || !n.resumed):
 		return nil
 	case n.met || n.native.Before == spec.BeforeInLog:
 		return a.namesByCalls()
@@ -283,13 +306,13 @@ func (a *Agent) observe(ctx context.Context) error {
 		return a.lookRarely(ctx)
 	}
 	a.beat = all
-	for i, n := range a.nodes {
+	for _, n := range a.nodes {
 		if !complete {
 			break // calls may be missing that were before now
 		}
 		r := live.Record{Kind: live.Beat, After: all, At: all}
 		if positions != nil {
-			r.Positions, r.Read = positions[i], a.now()
+			r.Positions, r.Read = positions[n.def.ID], a.now()
 		}
 		a.addRecord(n, r)
 	}

@@ -6,20 +6,16 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 )
 
-// Log keeps records in the order in which they came, for verifiers that read them from the
-// beginning, each at its own speed. Other logs than Memory can be kept elsewhere.
+// Log takes records in the order in which an agent makes them: a Memory of this process, or a
+// stream.Writer, for verifiers on several machines.
 type Log interface {
-	// Append adds records.
+	// Append adds records. It does not wait for readers.
 	Append(all []live.Record)
-	// Behind returns how many records the slowest reader has not read.
+	// Behind returns how many records wait to be read, or to be written where they are kept.
 	Behind() int
-	// Close says that nothing more comes.
-	Close()
-	// Reader returns a reader of all records, from the first one on.
-	Reader() Reader
 }
 
-// Reader reads a Log. It is for one goroutine.
+// Reader reads the records of a log from the beginning. It is for one goroutine.
 type Reader interface {
 	// Next returns further records, and waits for them. ok: there are more to come.
 	Next() (all []live.Record, ok bool)
@@ -50,7 +46,7 @@ func (m *Memory) Append(all []live.Record) {
 	m.more.Broadcast()
 }
 
-// Close implements Log.
+// Close says that nothing more comes.
 func (m *Memory) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +54,7 @@ func (m *Memory) Close() {
 	m.more.Broadcast()
 }
 
-// Reader implements Log. Readers are made before the first record is added.
+// Reader returns a reader of all records. Readers are made before the first record is added.
 func (m *Memory) Reader() Reader {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -97,7 +93,7 @@ func (r *memoryReader) Next() (all []live.Record, ok bool) {
 	return all, len(all) > 0 || !m.closed
 }
 
-// Behind implements Log.
+// Behind implements Log: it is how many records the slowest reader has not read.
 func (m *Memory) Behind() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

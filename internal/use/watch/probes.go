@@ -55,7 +55,7 @@ func unseen(s *spec.Spec) map[string]string {
 
 // openKernel prepares the probes. Without functions to probe, the watch can do without them.
 func (a *Agent) openKernel() (err error) {
-	a.files, a.dropped = map[file]bool{}, make([]uint64, len(a.nodes))
+	a.files, a.dropped = map[file]bool{}, make([]uint64, len(a.spec.Nodes))
 	for i := range a.spec.Probes {
 		p := &a.spec.Probes[i]
 		if p.Function != "" && !p.Returns {
@@ -211,13 +211,13 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	if err != nil || !some {
 		return complete, err
 	}
-	for i, n := range a.nodes {
-		dropped, err := a.kernel.Dropped(i)
+	for _, n := range a.nodes {
+		dropped, err := a.kernel.Dropped(int(n.def.ID))
 		if err != nil {
 			return false, err
 		}
-		if more := dropped - a.dropped[i]; more > 0 {
-			a.dropped[i] = dropped
+		if more := dropped - a.dropped[n.def.ID]; more > 0 {
+			a.dropped[n.def.ID] = dropped
 			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
 				Text: fmt.Sprintf("%d calls of functions came too fast", more)})
 		}
@@ -236,8 +236,8 @@ func (a *Agent) namesByCalls() []string {
 
 // showCall tells what one call exposes.
 func (a *Agent) showCall(c *probe.Call) {
-	p, n, at := a.of[c.Query], a.nodes[c.Node], c.At-a.base
-	if !p.At(n.def.ID) {
+	p, n, at := a.of[c.Query], a.watchedAs(ariadne.NodeID(c.Node)), native.FromKernel(c.At)-a.base
+	if n == nil || !p.At(n.def.ID) {
 		return
 	}
 	if c.Missing {
@@ -266,7 +266,7 @@ func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
 		return nil, nil
 	}
 	a.placed = a.now()
-	all := make([]*live.Positions, len(a.nodes))
+	all := make([]*live.Positions, len(a.spec.Nodes))
 	for i := range all {
 		all[i] = &live.Positions{Sent: map[live.Stream]uint32{}, Got: map[live.Stream]uint32{}}
 	}
@@ -292,14 +292,15 @@ func (a *Agent) diagnose(all []*live.Positions) error {
 	if err != nil {
 		return err
 	}
-	for i, n := range a.nodes {
+	for _, n := range a.nodes {
 		if n.process == nil {
 			continue
 		}
+		own := all[n.def.ID]
 		for inode := range native.SocketsOf(native.Descendants(n.process.PID)) {
 			if s, ok := streams[inode]; ok {
-				all[i].Sent[live.Stream{From: s.Local, To: s.Remote}] = s.Written
-				all[i].Got[live.Stream{From: s.Remote, To: s.Local}] = s.Read
+				own.Sent[live.Stream{From: s.Local, To: s.Remote}] = s.Written
+				own.Got[live.Stream{From: s.Remote, To: s.Local}] = s.Read
 			}
 		}
 	}

@@ -35,6 +35,8 @@ func (w *watching) reload() error {
 	was.Close()
 	w.ended = append(w.ended, w.verify...)
 	w.shown = append(w.shown, shown)
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.spec, w.log, w.verify, w.report.Notes = s, next.log, next.verify, next.report.Notes
 	return nil
 }
@@ -75,8 +77,9 @@ func (a *Agent) change(s *spec.Spec, log Log) error {
 	was, before := a.spec, a.log
 	numbers := mapped(a.nodes, func(n *watched) uint64 { return n.seq })
 	a.spec, a.log = s, log
-	for i, n := range a.nodes {
-		n.def, n.native, n.seq = &s.Nodes[i], &s.Watch.Native[i], 0
+	for _, n := range a.nodes {
+		n.native, n.seq = &s.Watch.Native[n.def.ID], 0
+		n.def = &s.Nodes[n.def.ID]
 	}
 	if !reflect.DeepEqual(was.Probes, s.Probes) {
 		if err := a.probeAgain(); err != nil {

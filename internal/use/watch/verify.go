@@ -4,13 +4,18 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/watch/stream"
 )
 
 // verifying is a verifier that reads the log.
@@ -18,11 +23,43 @@ type verifying struct {
 	name     string
 	verifier *live.Verifier
 	reader   Reader
-	findings int
+	findings int           // for the goroutine of run
 	done     chan struct{} // is closed when the log is read
+	stated   ariadne.Time
+	status   atomic.Pointer[Status]
 }
 
-func isSuspicion(f *Finding) bool { return f.Kind == property.Suspected }
+// Status is what a verifier has judged up to some moment. Other goroutines and processes read it.
+type Status struct {
+	Property
+	Doubts []string `json:"doubts,omitempty"`
+	Up     []bool   `json:"up"`   // the nodes that run, as far as it is judged
+	Read   uint64   `json:"read"` // number of the last message of the log that was read
+	Done   bool     `json:"done"` // that was the last one
+}
+
+// statusEvery is how often a verifier makes a status.
+const statusEvery = 500 * time.Millisecond
+
+// state makes a status.
+func (v *verifying) state() *Status {
+	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Snapshot().Up)}
+	s.Property = Property{Name: v.name, Findings: v.findings, Broken: v.verifier.Broken() != "",
+		Counts: v.verifier.Counts}
+	if n := v.verifier.Series(); n != nil {
+		own := *n // its points do not change
+		s.Number = &own
+	}
+	if r, ok := v.reader.(*stream.Reader); ok {
+		s.Read, s.Done = r.Read(), r.AtEnd()
+	}
+	v.stated = native.Now()
+	v.status.Store(s)
+	return s
+}
+
+// isSuspicion reports whether the property may have held.
+func isSuspicion(f *Finding) bool { return f.Kind == property.Suspected || len(f.Without) > 0 }
 
 // properties are those of a spec, one by one, and notes on those that cannot be judged here.
 func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
@@ -76,47 +113,77 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 	return all, notes, err
 }
 
-// verifyBy starts the verifiers of a spec.
-func (w *watching) verifyBy(s *spec.Spec) error {
-	all, notes, err := properties(s)
+// judged returns the properties of a spec that a watch can judge, at least one, and notes.
+func judged(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
+	all, notes, err = properties(s)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	if len(all) == 0 {
 		text := "no property can be watched"
 		for _, n := range notes {
 			text += "; " + n
 		}
-		return spec.Errors{{Path: s.Path, Text: text}}
+		return nil, nil, spec.Errors{{Path: s.Path, Text: text}}
 	}
-	w.report.Notes = slices.Concat(notes, different(s))
-	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
-		Patience: s.Watch.Patience}
+	return all, slices.Concat(notes, different(s)), nil
+}
+
+// verifyBy starts the verifiers of a spec.
+func (w *watching) verifyBy(s *spec.Spec) error {
+	all, notes, err := judged(s)
+	if err != nil {
+		return err
+	}
+	w.report.Notes = notes
 	for _, p := range all {
-		v := &verifying{verifier: live.NewVerifier(c, p), reader: w.log.Reader(), done: make(chan struct{})}
-		v.name = v.verifier.Name()
+		v := newVerifying(s, p, w.log.Reader())
 		w.verify = append(w.verify, v)
-		go v.run(w.findings)
+		go func() {
+			err := v.run(func(f *live.Finding) error {
+				w.findings <- found{finding: *f}
+				return nil
+			})
+			if err != nil {
+				w.findings <- found{err: err}
+			}
+			close(v.done)
+		}()
 	}
 	return nil
 }
 
-// run judges what comes in the log.
-func (v *verifying) run(to chan<- found) {
-	defer close(v.done)
+// newVerifying returns a verifier of one property.
+func newVerifying(s *spec.Spec, p *judge.Properties, from Reader) *verifying {
+	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
+		Patience: s.Watch.Patience}
+	v := &verifying{verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{})}
+	v.name = v.verifier.Name()
+	v.state()
+	return v
+}
+
+// run judges what comes in the log, until that ends.
+func (v *verifying) run(report func(*live.Finding) error) error {
+	defer v.state()
 	for {
 		records, ok := v.reader.Next()
 		if !ok {
-			return
+			return nil
 		}
 		for i := range records {
 			if err := v.verifier.Take(records[i]); err != nil {
-				to <- found{of: v, err: err}
-				return
+				return err
 			}
 		}
 		for _, f := range v.verifier.Found() {
-			to <- found{of: v, finding: f}
+			if err := report(&f); err != nil {
+				return err
+			}
+			v.findings++
+		}
+		if native.Since(v.stated) > statusEvery {
+			v.state()
 		}
 	}
 }
@@ -166,17 +233,22 @@ func (w *watching) show() <-chan struct{} {
 	reader := w.log.Reader()
 	go func() {
 		defer close(done)
-		for {
-			records, ok := reader.Next()
-			if !ok {
-				return
-			}
-			for i := range records {
-				if records[i].Kind != live.Beat {
-					w.options.OnShow(records[i])
-				}
-			}
-		}
+		showAll(reader, w.options.OnShow)
 	}()
 	return done
+}
+
+// showAll calls show with the records that change something, until the log ends.
+func showAll(from Reader, show func(live.Record)) {
+	for {
+		records, ok := from.Next()
+		if !ok {
+			return
+		}
+		for i := range records {
+			if r := &records[i]; r.Kind != live.Beat && r.Kind != live.Passed {
+				show(*r)
+			}
+		}
+	}
 }

@@ -5,7 +5,11 @@
 // It is no check: it explores nothing, and sees only what happens. It does not judge what happens
 // between two moments that it can tell apart, and counts these gaps.
 //
-// Read next: agent.go, started.go, verify.go; then internal/judge/live and internal/system/native.
+// Nodes may be on several machines (shared.go): an agent on each writes to a log (stream), and one
+// or more processes judge.
+//
+// Read next: agent.go, started.go, verify.go, shared.go; then internal/judge/live and
+// internal/system/native.
 package watch
 
 import (
@@ -14,6 +18,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -25,6 +30,11 @@ import (
 
 // Options are how a system is watched.
 type Options struct {
+	// Shared, unless it is empty, is where agents on several machines tell of the nodes. Then this
+	// process only judges.
+	Shared Shared
+	// OnLog, when not nil, is called with the URL of that log, and the name of the watch.
+	OnLog func(at, name string)
 	// Time is for how long; 0: until the context ends.
 	Time time.Duration
 	// First ends the watch at the first finding.
@@ -48,6 +58,9 @@ type Options struct {
 	Reload <-chan struct{}
 	// OnReload, when not nil, is called after that.
 	OnReload func(error)
+	// OnStatus, when not nil, is called with a function that returns what came of the properties so
+	// far, which may be called until the watch has ended.
+	OnStatus func(func() []*Status)
 }
 
 // Finding is a property that did not hold.
@@ -60,6 +73,9 @@ type Finding struct {
 	Delay    time.Duration `json:"delay_ns"`
 	Snapshot []NodeState   `json:"snapshot"`
 	History  []Change      `json:"history"`
+	// Without are nodes whose agents were gone: the snapshot lacks what they expose, so the
+	// property may have held.
+	Without []string `json:"without,omitempty"`
 }
 
 // NodeState is a node in a snapshot.
@@ -94,6 +110,7 @@ type Report struct {
 	Elapsed    time.Duration  `json:"elapsed_ns"`
 	Records    int            `json:"records"`
 	Kills      int            `json:"kills"`
+	TakenOver  int            `json:"taken_over"` // properties that another process judged before
 	Properties []Property     `json:"properties"`
 	Findings   []Finding      `json:"findings"` // the first ones
 	Doubts     []string       `json:"doubts,omitempty"`
@@ -105,6 +122,9 @@ const findingsMax = 100
 
 // Watch watches a system until ctx ends, or as long as the options say.
 func Watch(ctx context.Context, s *spec.Spec, o Options) (*Report, error) {
+	if o.Shared != (Shared{}) {
+		return watchShared(ctx, s, o)
+	}
 	if err := canStart(s); err != nil {
 		return nil, err
 	}
@@ -121,6 +141,7 @@ type watching struct {
 	options  Options
 	log      *Memory
 	agent    *Agent
+	mu       sync.Mutex // for verify
 	verify   []*verifying
 	findings chan found
 	ended    []*verifying // by a spec that has changed since
@@ -128,15 +149,21 @@ type watching struct {
 	report   Report
 }
 
+// statuses are those of all properties.
+func (w *watching) statuses() []*Status {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return mapped(w.verify, func(v *verifying) *Status { return v.status.Load() })
+}
+
 // found is a finding, or an error, of a verifier.
 type found struct {
-	of      *verifying
 	finding live.Finding
 	err     error
 }
 
 func (w *watching) run(ctx context.Context) (r *Report, err error) {
-	if w.agent, err = newAgent(w.spec, w.log); err != nil {
+	if w.agent, err = newAgent(w.spec, w.log, nil); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.agent.close()) }()
@@ -147,6 +174,9 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	if err := w.agent.attach(ctx); err != nil {
 		w.log.Close()
 		return nil, err
+	}
+	if w.options.OnStatus != nil {
+		w.options.OnStatus(w.statuses)
 	}
 	if w.options.OnBegin != nil {
 		w.options.OnBegin()
@@ -215,9 +245,8 @@ func (w *watching) drain(v *verifying) error {
 
 // enter enters a finding.
 func (w *watching) enter(f found) {
-	own := w.words(&f.finding)
+	own := words(w.spec, &f.finding)
 	own.Delay = time.Duration(w.agent.now() - own.At)
-	f.of.findings++
 	if len(w.report.Findings) < findingsMax {
 		w.report.Findings = append(w.report.Findings, own)
 	}
@@ -227,10 +256,10 @@ func (w *watching) enter(f found) {
 }
 
 // words makes a finding one for people and programs.
-func (w *watching) words(f *live.Finding) Finding {
+func words(s *spec.Spec, f *live.Finding) Finding {
 	own := Finding{Event: "violation", Property: f.Property, Kind: f.Kind, Message: f.Message, At: f.At}
 	for i, set := range f.Snapshot.Sets {
-		n := NodeState{Node: w.spec.Nodes[i].Name, Up: f.Snapshot.Up[i], Tuples: []string{}}
+		n := NodeState{Node: s.Nodes[i].Name, Up: f.Snapshot.Up[i], Tuples: []string{}}
 		for _, t := range set.Tuples() {
 			n.Tuples = append(n.Tuples, t.String())
 		}
@@ -238,8 +267,11 @@ func (w *watching) words(f *live.Finding) Finding {
 	}
 	for i := range f.History {
 		h := &f.History[i]
-		own.History = append(own.History, Change{At: h.At, Node: w.spec.Nodes[h.Node].Name, What: What(&h.Record),
+		own.History = append(own.History, Change{At: h.At, Node: s.Nodes[h.Node].Name, What: What(&h.Record),
 			Line: h.Text})
+	}
+	for _, id := range f.Without {
+		own.Without = append(own.Without, s.Nodes[id].Name)
 	}
 	return own
 }
@@ -276,27 +308,37 @@ func What(r *live.Record) string {
 // conclude makes the report.
 func (w *watching) conclude() *Report {
 	r := &w.report
-	if r.Findings == nil {
-		r.Findings = []Finding{} // a list in JSON
-	}
-	r.Event, r.Spec, r.Elapsed, r.Kills = "report", w.spec.Path, time.Duration(w.agent.now()), w.agent.kills
-	suspected := false
+	r.Elapsed, r.Kills = time.Duration(w.agent.now()), w.agent.kills
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}
 	for _, v := range slices.Concat(w.ended, w.verify) {
-		r.Properties = append(r.Properties, Property{Name: v.name, Findings: v.findings,
-			Broken: v.verifier.Broken() != "", Counts: v.verifier.Counts, Number: v.verifier.Series()})
-		r.Records = max(r.Records, v.verifier.Records)
-		r.Doubts = append(r.Doubts, v.verifier.Doubts()...)
-		if n := v.verifier.Judged; n == 0 {
-			r.Doubts = append(r.Doubts, fmt.Sprintf("%s: no moment was judged", v.name))
-		}
+		r.add(v.status.Load())
 	}
 	r.Doubts = append(r.Doubts, w.agent.doubts()...)
+	r.conclude(w.spec)
+	return r
+}
+
+// add enters what came of a property.
+func (r *Report) add(s *Status) {
+	r.Properties = append(r.Properties, s.Property)
+	r.Records = max(r.Records, s.Records)
+	r.Doubts = append(r.Doubts, s.Doubts...)
+	if s.Judged == 0 {
+		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: no moment was judged", s.Name))
+	}
+}
+
+// conclude finds the outcome.
+func (r *Report) conclude(s *spec.Spec) {
+	if r.Findings == nil {
+		r.Findings = []Finding{} // a list in JSON
+	}
+	r.Event, r.Spec = "report", s.Path
 	slices.Sort(r.Doubts)
 	r.Doubts = slices.Compact(r.Doubts)
-	violated := false
+	violated, suspected := false, false
 	for i := range r.Findings {
 		if isSuspicion(&r.Findings[i]) {
 			suspected = true
@@ -312,7 +354,6 @@ func (w *watching) conclude() *Report {
 	case len(r.Doubts) > 0:
 		r.Outcome = record.Inconclusive
 	}
-	return r
 }
 
 // killEvery has the agent kill what it has started, at random times.

@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	if native.IsMachine() {
 		os.Exit(native.RunMachine())
 	}
+	if at := os.Getenv("ARIADNE_TEST_LOG"); at != "" {
+		os.Exit(joinWatch(os.Getenv("ARIADNE_TEST_SPEC"), at))
+	}
 	os.Exit(m.Run())
 }
 
@@ -304,7 +307,7 @@ func TestBehind(t *testing.T) {
 	s := specOf(t, "nodes: [{name: n1}]\nwatch: {nodes: {n1: {start: 'sleep 9'}}}\n"+leader)
 	log := &slowLog{Memory: NewMemory()}
 	reader := log.Reader()
-	a, err := newAgent(s, log)
+	a, err := newAgent(s, log, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,329 @@
+package stream
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Writer writes records of an agent. It never waits for the server: what was not written yet is
+// Behind.
+type Writer struct {
+	conn    *Conn
+	clock   *Clock
+	names   []string
+	session string
+
+	mu      sync.Mutex
+	more    sync.Cond
+	queue   []live.Record
+	writing int // records that were taken from the queue
+	closed  bool
+	done    chan struct{}
+	cancel  func()
+}
+
+// NewWriter returns a writer of records of nodes with these names, by their ids.
+func (c *Conn) NewWriter(clock *Clock, nodes []string) *Writer {
+	ctx, cancel := context.WithCancel(context.Background())
+	w := &Writer{conn: c, clock: clock, names: nodes, session: rand.Text(), done: make(chan struct{}), cancel: cancel}
+	w.more.L = &w.mu
+	go w.run(ctx)
+	return w
+}
+
+// Append adds records. It gives them the common time.
+func (w *Writer) Append(all []live.Record) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range all {
+		r := all[i]
+		w.clock.convert(&r)
+		w.queue = append(w.queue, r)
+	}
+	w.more.Broadcast()
+}
+
+// Behind returns how many records the log does not have yet.
+func (w *Writer) Behind() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.queue) + w.writing
+}
+
+// closeWithin is for how long Close waits for the server.
+const closeWithin = 5 * time.Second
+
+// Close writes what is left. It returns an error if the server takes too long.
+func (w *Writer) Close() error {
+	w.mu.Lock()
+	w.closed = true
+	w.more.Broadcast()
+	w.mu.Unlock()
+	defer w.cancel()
+	select {
+	case <-w.done:
+		return nil
+	case <-time.After(closeWithin):
+		return fmt.Errorf("log: %d records could not be written: the server does not answer", w.Behind())
+	}
+}
+
+// batchMost is how many records a message has at most.
+const batchMost = 500
+
+func (w *Writer) run(ctx context.Context) {
+	defer close(w.done)
+	for {
+		w.mu.Lock()
+		for len(w.queue) == 0 && !w.closed {
+			w.more.Wait()
+		}
+		if len(w.queue) == 0 {
+			w.mu.Unlock()
+			return
+		}
+		n := min(len(w.queue), batchMost)
+		all := w.queue[:n]
+		w.queue, w.writing = w.queue[n:], n
+		w.mu.Unlock()
+		by := map[ariadne.NodeID]*batch{}
+		var order []*batch
+		for i := range all {
+			b := by[all[i].Node]
+			if b == nil {
+				b = &batch{Version: version, Session: w.session, Node: w.names[all[i].Node]}
+				by[all[i].Node] = b
+				order = append(order, b)
+			}
+			b.Records = append(b.Records, encodeRecord(&all[i]))
+		}
+		for _, b := range order {
+			if w.write(ctx, b) != nil {
+				return
+			}
+		}
+		w.mu.Lock()
+		w.writing = 0
+		w.mu.Unlock()
+	}
+}
+
+// write writes a message, until the server has it. Readers drop a message that it has twice.
+func (w *Writer) write(ctx context.Context, b *batch) error {
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic(err) // it has only texts and numbers
+	}
+	for {
+		short, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_, err := w.conn.js.Publish(short, w.conn.subject("log.node."+Token(b.Node)), text)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// Session names the agent of the writer.
+func (w *Writer) Session() string { return w.session }
+
+// Token is a name as a part of a subject.
+func Token(name string) string {
+	var b strings.Builder
+	for _, c := range []byte(name) {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "_%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// Pass writes that the common time is at least some time.
+func (c *Conn) Pass(ctx context.Context, at ariadne.Time) error {
+	_, err := c.js.Publish(ctx, c.subject("log.time"), []byte(strconv.FormatInt(int64(at), 10)))
+	return err
+}
+
+// End writes that nothing more comes.
+func (c *Conn) End(ctx context.Context) error {
+	_, err := c.js.Publish(ctx, c.subject("log.end"), nil)
+	return err
+}
+
+// Reader reads the log from its beginning.
+type Reader struct {
+	messages jetstream.MessagesContext
+	decoder  *decoder
+	end      string
+	time     string
+	mu       sync.Mutex
+	err      error
+	read     uint64 // number of the last message
+	ended    bool
+}
+
+// NewReader returns a reader of records of nodes with these names, by their ids.
+func (c *Conn) NewReader(ctx context.Context, nodes []string) (*Reader, error) {
+	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_LOG", jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	m, err := consumer.Messages(jetstream.PullMaxMessages(2000))
+	if err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
+	return &Reader{messages: m, decoder: newDecoder(nodes), end: c.subject("log.end"), time: c.subject("log.time")}, nil
+}
+
+// Next returns further records, and waits for them. ok: there are more to come.
+func (r *Reader) Next() (all []live.Record, ok bool) {
+	m, err := r.messages.Next()
+	switch {
+	case errors.Is(err, jetstream.ErrMsgIteratorClosed):
+		return nil, false
+	case err != nil:
+		r.fail(fmt.Errorf("log: %w", err))
+		return nil, false
+	}
+	if about, err := m.Metadata(); err == nil {
+		r.mu.Lock()
+		r.read = about.Sequence.Stream
+		r.mu.Unlock()
+	}
+	switch m.Subject() {
+	case r.end:
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended = true
+		return nil, false
+	case r.time:
+		at, err := strconv.ParseInt(string(m.Data()), 10, 64)
+		if err != nil {
+			r.fail(fmt.Errorf("log: a time cannot be read: %w", err))
+			return nil, false
+		}
+		return []live.Record{{Node: ariadne.NoNode, Kind: live.Passed, After: ariadne.Time(at), At: ariadne.Time(at)}},
+			true
+	}
+	if all, err = r.decoder.decode(m.Data()); err != nil {
+		r.fail(err)
+		return nil, false
+	}
+	return all, true
+}
+
+func (r *Reader) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.err = err
+}
+
+// Err is why Next has ended before the log's end, or nil.
+func (r *Reader) Err() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Read is the number of the last message that was read.
+func (r *Reader) Read() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.read
+}
+
+// AtEnd reports whether the log has ended, and all of it was read.
+func (r *Reader) AtEnd() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
+}
+
+// Close ends the reader: Next returns.
+func (r *Reader) Close() { r.messages.Stop() }
+
+// Last is the number of the last message of the log.
+func (c *Conn) Last(ctx context.Context) (uint64, error) {
+	s, err := c.js.Stream(ctx, "ARIADNE_"+c.name+"_LOG")
+	if err != nil {
+		return 0, err
+	}
+	return s.CachedInfo().State.LastSeq, nil
+}
+
+// Publish adds the nth finding of a verifier, from 0, unless another process has added it before.
+// Verifiers are functions of the log, so the two must be equal: an error says if they are not.
+func (c *Conn) Publish(ctx context.Context, verifier, n int, text []byte) error {
+	subject := c.subject(fmt.Sprintf("found.%d.%d", verifier, n))
+	for {
+		short, cancel := context.WithTimeout(ctx, 2*time.Second)
+		_, err := c.js.Publish(short, subject, text, jetstream.WithExpectLastSequencePerSubject(0))
+		cancel()
+		var wrong *jetstream.APIError
+		if err == nil {
+			return nil
+		} else if errors.As(err, &wrong) && wrong.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+			return c.compare(ctx, subject, text)
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// compare sees that a finding is as another process found it.
+func (c *Conn) compare(ctx context.Context, subject string, text []byte) error {
+	s, err := c.js.Stream(ctx, "ARIADNE_"+c.name+"_FOUND")
+	if err != nil {
+		return err
+	}
+	m, err := s.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return err
+	}
+	if string(m.Data) != string(text) {
+		return fmt.Errorf("two verifiers of one property found different things in the same log: %s; %s", m.Data, text)
+	}
+	return nil
+}
+
+// Findings calls f with each finding of the watch, from the first one on, until ctx ends.
+func (c *Conn) Findings(ctx context.Context, f func(text []byte)) error {
+	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_FOUND", jetstream.OrderedConsumerConfig{
+		DeliverPolicy: jetstream.DeliverAllPolicy})
+	if err != nil {
+		return err
+	}
+	m, err := consumer.Messages()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, m.Stop)()
+	for {
+		next, err := m.Next()
+		if errors.Is(err, jetstream.ErrMsgIteratorClosed) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+		f(next.Data())
+	}
+}

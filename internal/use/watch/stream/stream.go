@@ -1,0 +1,241 @@
+// Package stream keeps the records of a watch in a log of NATS JetStream, so that agents on several
+// machines write it, and verifiers on any machine read it from the beginning. The server is one of
+// this process (Serve), or one that is there.
+//
+// A watch has a log of records (Log), a log of findings (Findings), and two buckets of keys: what
+// everybody must know (State), and leases (Hold), which end with their holders. All have the name
+// of the watch, so a server may have several watches.
+//
+// Invariants: a reader of the log gets the records of each node without gaps and repetitions,
+// numbered from 1. Where some are missing, it gets a record that says so. All readers get the same.
+//
+// Read next: log.go, record.go, clock.go, lease.go.
+package stream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Serve starts a server of JetStream in this process, which keeps its files in dir. address is as
+// in "127.0.0.1:4222" or "token@0.0.0.0:4222". It returns the URL for clients on this machine.
+func Serve(address, dir string) (s *server.Server, at string, err error) {
+	u, err := url.Parse("nats://" + address)
+	if err != nil || u.Path != "" {
+		return nil, "", fmt.Errorf("%s is no address: write host:port or token@host:port", address)
+	}
+	host, port, err := net.SplitHostPort(u.Host)
+	number, wrong := strconv.Atoi(port)
+	if err != nil || wrong != nil || host == "" {
+		return nil, "", fmt.Errorf("%s is no address: write host:port or token@host:port", address)
+	}
+	if number == 0 {
+		number = server.RANDOM_PORT
+	}
+	o := &server.Options{Host: host, Port: number, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
+		DisableJetStreamBanner: true, Authorization: u.User.Username(), MaxPayload: payloadMax}
+	if s, err = server.NewServer(o); err != nil {
+		return nil, "", fmt.Errorf("log server: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(readyWithin) {
+		s.Shutdown()
+		return nil, "", fmt.Errorf("log server: it cannot listen on %s: is the address of this machine, and free?", u.Host)
+	}
+	_, port, _ = net.SplitHostPort(s.Addr().String())
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return s, (&url.URL{Scheme: "nats", User: u.User, Host: net.JoinHostPort(host, port)}).String(), nil
+}
+
+const (
+	readyWithin = 5 * time.Second
+	payloadMax  = 8 << 20 // bytes of a message
+)
+
+// Conn is a connection to the logs of one watch.
+type Conn struct {
+	name  string
+	nats  *nats.Conn
+	js    jetstream.JetStream
+	state jetstream.KeyValue
+	lease jetstream.KeyValue
+}
+
+var nameForm = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
+
+// Connect connects to a server for the watch with a name. It waits until ctx ends for a server that
+// is not there yet; onWait is then called once.
+func Connect(ctx context.Context, at, name string, onWait func(string)) (*Conn, error) {
+	c := &Conn{name: nameForm.ReplaceAllString(name, "-")}
+	waits := false
+	for {
+		var err error
+		c.nats, err = nats.Connect(at, nats.Name("ariadne"), nats.MaxReconnects(-1),
+			nats.ReconnectWait(200*time.Millisecond), nats.Timeout(2*time.Second), nats.PingInterval(5*time.Second))
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout) {
+			return nil, fmt.Errorf("log %s: %w", shown(at), err)
+		}
+		if !waits && onWait != nil {
+			onWait(fmt.Sprintf("no server answers at %s: waiting for it", shown(at)))
+		}
+		waits = true
+		if err := pause(ctx, 300*time.Millisecond); err != nil {
+			return nil, fmt.Errorf("log %s: no server answered", shown(at))
+		}
+	}
+	var err error
+	if c.js, err = jetstream.New(c.nats); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// shown is an address without what nobody else should read.
+func shown(at string) string {
+	if u, err := url.Parse(at); err == nil {
+		return u.Redacted()
+	}
+	return at
+}
+
+// pause waits; the error is that of ctx.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// Name is that of the watch, as the server has it.
+func (c *Conn) Name() string { return c.name }
+
+func (c *Conn) subject(of string) string { return "ariadne." + c.name + "." + of }
+
+// LeaseFor is for how long a lease stays whose holder is gone.
+const LeaseFor = 3 * time.Second
+
+// storedMost is how many bytes a log keeps. Then the earliest records go, and readers that come
+// later are told.
+const storedMost = 4 << 30
+
+// Create makes the logs of the watch, if they are not there.
+func (c *Conn) Create(ctx context.Context) (err error) {
+	for _, s := range []jetstream.StreamConfig{
+		{Name: "ARIADNE_" + c.name + "_LOG", Subjects: []string{c.subject("log.>")}, Storage: jetstream.FileStorage,
+			MaxBytes: storedMost, Discard: jetstream.DiscardOld, Compression: jetstream.S2Compression},
+		{Name: "ARIADNE_" + c.name + "_FOUND", Subjects: []string{c.subject("found.>")},
+			Storage: jetstream.FileStorage},
+	} {
+		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
+			return fmt.Errorf("log: %w", explain(err))
+		}
+	}
+	c.state, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: "ariadne_" + c.name})
+	if err == nil {
+		c.lease, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
+			Bucket: "ariadne_" + c.name + "_leases", TTL: LeaseFor, Storage: jetstream.MemoryStorage})
+	}
+	return explain(err)
+}
+
+// Open finds the logs of the watch, which another process makes. It waits for them until ctx ends.
+func (c *Conn) Open(ctx context.Context, onWait func(string)) error {
+	for waits := false; ; waits = true {
+		var err error
+		if c.state, err = c.js.KeyValue(ctx, "ariadne_"+c.name); err == nil {
+			if c.lease, err = c.js.KeyValue(ctx, "ariadne_"+c.name+"_leases"); err == nil {
+				return nil
+			}
+		}
+		if !errors.Is(err, jetstream.ErrBucketNotFound) && ctx.Err() == nil {
+			return fmt.Errorf("log: %w", explain(err))
+		}
+		if !waits && onWait != nil {
+			onWait(fmt.Sprintf("the server has no watch %q yet: waiting for ariadne watch", c.name))
+		}
+		if pause(ctx, 300*time.Millisecond) != nil {
+			return fmt.Errorf("log: the server has no watch %q: start ariadne watch with --listen or --log", c.name)
+		}
+	}
+}
+
+// Delete removes all that the server has of the watch.
+func (c *Conn) Delete(ctx context.Context) error {
+	var all error
+	for _, s := range []string{"ARIADNE_" + c.name + "_LOG", "ARIADNE_" + c.name + "_FOUND", "KV_ariadne_" + c.name,
+		"KV_ariadne_" + c.name + "_leases"} {
+		if err := c.js.DeleteStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
+			all = errors.Join(all, err)
+		}
+	}
+	return all
+}
+
+func explain(err error) error {
+	if errors.Is(err, jetstream.ErrJetStreamNotEnabled) || errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("the server has no JetStream: start it with -js (%w)", err)
+	}
+	return err
+}
+
+// Agree sets a value of the watch, unless it is set, and returns what it is then.
+func (c *Conn) Agree(ctx context.Context, key string, value []byte) ([]byte, error) {
+	if _, err := c.state.Create(ctx, key, value); err == nil {
+		return value, nil
+	} else if !errors.Is(err, jetstream.ErrKeyExists) {
+		return nil, err
+	}
+	return c.Get(ctx, key)
+}
+
+// Set sets a value of the watch.
+func (c *Conn) Set(ctx context.Context, key string, value []byte) error {
+	_, err := c.state.Put(ctx, key, value)
+	return err
+}
+
+// Get returns a value of the watch; nil: it has none.
+func (c *Conn) Get(ctx context.Context, key string) ([]byte, error) {
+	e, err := c.state.Get(ctx, key)
+	if errors.Is(err, jetstream.ErrKeyNotFound) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
+	return e.Value(), nil
+}
+
+// Close ends the connection.
+func (c *Conn) Close() {
+	if c.nats != nil {
+		c.nats.Close()
+	}
+}
+
+// host is the name of this machine, for messages.
+func host() string {
+	name, err := os.Hostname()
+	if err != nil {
+		return "?"
+	}
+	return name
+}
