@@ -47,7 +47,7 @@ type bench struct {
 	budget   time.Duration // of one check
 	longTime time.Duration // of one check of a system whose executions are long
 	old      string        // another binary, to compare with; "": none
-	audit    int           // transitions of each system to execute, some of them twice
+	audit    int           // transitions of each system to execute twice
 	results  map[string]result
 	missing  []string // what could not be measured, and why
 }
@@ -63,7 +63,7 @@ func main() {
 	flag.DurationVar(&b.longTime, "long", 30*time.Second, "real time of one check of a system whose executions are long")
 	flag.StringVar(&b.old, "old", "", "another binary, with which parts default and checkpoints compare")
 	short := flag.Bool("short", false, "take about ten minutes: 2 repetitions of 4 s, of the parts "+strings.Join(shortParts, ", "))
-	flag.IntVar(&b.audit, "audit", 1000, "transitions of each system to execute, a tenth of them twice")
+	flag.IntVar(&b.audit, "audit", 100, "transitions of each system to execute twice")
 	out := flag.String("out", "bench.json", "the file to write")
 	document := flag.String("document", "", "write the table of costs in this document, from what -out has after this run")
 	only := flag.String("only", "", "measure these alone, or none, and keep what -out has of the others: "+strings.Join(names(), ", "))

@@ -87,7 +87,7 @@ func TestCheckpointInTheWay(t *testing.T) {
 			}
 			s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
 				Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: c.args}}}}}
-			n := Start(Config{Machine: machines.Of(s, 0, 1)})
+			n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 			in, refused, marked := ariadne.Input{Kind: ariadne.Start}, "", false
 			for {
 				out, err := n.Apply(in)
@@ -179,7 +179,7 @@ func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
 	}
 	more := func(o ariadne.Output) bool { return !o.Done && o.Deadline != ariadne.Never && o.Diverged == "" }
 	whole := func(freeze bool) (outs []ariadne.Output) {
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		out, in := apply(n, ariadne.Input{Kind: ariadne.Start})
 		for {
 			outs = append(outs, out)

@@ -30,7 +30,7 @@ for i in range(200000000): pass
 print(os.read(fd,8)[0])`}
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: time.Minute, Calls: 1_000_000},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	n := Start(Config{Machine: machines.Of(s, 0, 1)})
+	n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 	defer n.Close()
 	out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 	if err != nil {

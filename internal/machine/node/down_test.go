@@ -56,7 +56,7 @@ func startAs(t *testing.T, s *spec.Spec, c Config) (*Node, func(ariadne.Input) a
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	c.Machine = machines.Of(s, 0, 1)
+	c.Machine, c.Pages = machines.Of(s, 0, 1), followInTests
 	n := Start(c)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
@@ -271,7 +271,7 @@ func TestDatagramsOfMachineThatStopped(t *testing.T) {
 			[]netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 	}
 	s.Faults[world.Stop] = 1
-	n := Start(Config{Machine: machines.Of(s, 0, 1)})
+	n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 	defer func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

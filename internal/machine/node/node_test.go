@@ -26,7 +26,7 @@ func runAlone(t *testing.T, steps int, args ...string) (logs []string, last aria
 	dir := t.TempDir()
 	s := &spec.Spec{Dir: dir, Limits: spec.Limits{Divergence: 10 * time.Second, Calls: 1_000_000},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	n := Start(Config{Machine: machines.Of(s, 0, 1), TraceCalls: os.Getenv("CALLS") != ""})
+	n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1), TraceCalls: os.Getenv("CALLS") != ""})
 	defer func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

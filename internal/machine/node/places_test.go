@@ -76,7 +76,7 @@ func TestEveryOutcomeOfACrash(t *testing.T) {
 			s.Nodes[i].Addrs = []netip.Addr{netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)})}
 		}
 		s.Faults[world.Crash] = 1
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		defer n.Close()
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 		if err != nil {
@@ -194,7 +194,7 @@ func TestEveryOutcomeOfAKill(t *testing.T) {
 	killed := func(v ariadne.Variation) (ariadne.Output, string) {
 		s := alone(dir, "/spec/midway")
 		s.Faults[world.Kill] = 1
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		defer n.Close()
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 		if err != nil {

@@ -23,7 +23,7 @@ func started(t *testing.T, args ...string) *Node {
 	}
 	s := &spec.Spec{Dir: t.TempDir(), Limits: spec.Limits{Divergence: 20 * time.Second, Calls: 10_000},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
-	n := Start(Config{Machine: machines.Of(s, 0, 1)})
+	n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
 			t.Error(err)

@@ -30,7 +30,8 @@ func connected(t *testing.T, dir, call string, f spec.Fail, place string) (clien
 			{ID: 1, Name: "client", CPUs: 1, Commands: []spec.Command{{Args: []string{"/spec/reset", "client", call}}},
 				Addrs: []netip.Addr{netip.MustParseAddr("10.0.0.2")}}}}
 	s.Faults[world.Fail] = 1
-	nodes := []*Node{Start(Config{Machine: machines.Of(s, 0, 1)}), Start(Config{Machine: machines.Of(s, 1, 2)})}
+	nodes := []*Node{Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)}),
+		Start(Config{Machine: machines.Of(s, 1, 2)})}
 	said := make([][]string, 2)
 	var flying []ariadne.Message
 	step := func(id ariadne.NodeID, in ariadne.Input) {

@@ -382,7 +382,7 @@ func compareOrders(t *testing.T, program string, texts []string, most int, memor
 	s.Faults[world.Preempt] = 1
 	var vary func(v ariadne.Variation, left int)
 	vary = func(v ariadne.Variation, left int) {
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 		if err != nil {
 			t.Fatal(err)

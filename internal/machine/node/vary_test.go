@@ -26,7 +26,7 @@ func varied(t *testing.T, dir string, args []string, errors map[string][]string,
 		Fail:  spec.Fail{Errors: errors},
 		Nodes: []spec.Node{{Name: "n1", CPUs: 1, Commands: []spec.Command{{Args: args}}}}}
 	s.Faults[world.Fail] = 1
-	n := Start(Config{Machine: machines.Of(s, 0, 1)})
+	n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 	out, err := n.Apply(ariadne.Input{Kind: ariadne.Start, Vary: v})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,7 @@ func TestVariationsAreDrawn(t *testing.T) {
 			Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >f; echo b >>f; echo c | cat >g"}}}}}}
 	s.Faults[world.Fail] = 1
 	step := func(in ariadne.Input) ariadne.Output {
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		in.Kind = ariadne.Start
 		out, err := n.Apply(in)
 		if err != nil {
@@ -206,7 +206,7 @@ func TestCallsFailLater(t *testing.T) {
 		if c.after != "" {
 			s.After[world.Fail] = regexp.MustCompile(c.after)
 		}
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)
@@ -283,7 +283,7 @@ func TestSites(t *testing.T) {
 			Nodes: []spec.Node{{Name: "n1", CPUs: 1,
 				Commands: []spec.Command{{Args: []string{"/spec/lacking", "room"}}}}}}
 		s.Faults[world.Fail] = 1
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)
@@ -327,7 +327,7 @@ func TestFunctionsFail(t *testing.T) {
 			s.Faults[world.Fail] = 1
 			// whole is an execution with its third step varied, and that step.
 			whole := func(v ariadne.Variation) (all []string, third ariadne.Output) {
-				n := Start(Config{Machine: machines.Of(s, 0, 1)})
+				n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 				in := ariadne.Input{Kind: ariadne.Start}
 				for i := 1; ; i++ {
 					if i == 3 {
@@ -401,7 +401,7 @@ func TestRootDoesNotLackFiles(t *testing.T) {
 			Nodes: []spec.Node{{Name: "n1", CPUs: 1, User: user,
 				Commands: []spec.Command{{Args: []string{"/bin/sh", "-c", "echo a >/tmp/a"}}}}}}
 		s.Faults[world.Fail] = 1
-		n := Start(Config{Machine: machines.Of(s, 0, 1)})
+		n := Start(Config{Pages: followInTests, Machine: machines.Of(s, 0, 1)})
 		out, err := n.Apply(ariadne.Input{Kind: ariadne.Start})
 		if err != nil {
 			t.Fatal(err)

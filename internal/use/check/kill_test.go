@@ -36,6 +36,9 @@ func TestMain(m *testing.M) {
 	if what := os.Getenv(killedSearch); what != "" {
 		searchUntilKilled(what)
 	}
+	if dir := os.Getenv(killedNodes); dir != "" {
+		checkNodesUntilKilled(dir)
+	}
 	if dir := os.Getenv(stuckUntilKilled); dir != "" {
 		checkStuck(dir)
 	}
