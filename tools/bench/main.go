@@ -9,8 +9,8 @@
 // It knows no more of Ariadne than its command line and the Go benchmarks of its
 // packages. It names things that this machine cannot measure, and leaves them out.
 //
-// Read next: calls.go, then systems.go, memory.go, audits.go, dpor.go, choose.go, restart.go,
-// crash.go, images.go, liveness.go, watch.go, table.go.
+// Read next: calls.go, then systems.go, memory.go, audits.go, contention.go, dpor.go, choose.go,
+// restart.go, crash.go, images.go, liveness.go, watch.go, table.go.
 package main
 
 import (
@@ -107,6 +107,7 @@ var parts = []struct {
 	{"forming", (*bench).measureForming},
 	{"disk", (*bench).measureDisk},
 	{"parallel", (*bench).measureParallel},
+	{"contention", (*bench).measureContention},
 	{"transitions", (*bench).measureTransitions},
 	{"checkpoints", (*bench).measureCheckpoints},
 	{"clocks", (*bench).measureClocks},
