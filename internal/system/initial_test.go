@@ -1,10 +1,13 @@
 package system
 
 import (
+	"regexp"
 	"slices"
 	"testing"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -67,5 +70,28 @@ func TestFirstStateNamesTheFaults(t *testing.T) {
 	one := y.initial(0)
 	if y.Spec.Faults[world.Fail]++; none == one || one != y.initial(0) {
 		t.Errorf("%v without faults, %v with one, %v with two", none, one, y.initial(0))
+	}
+}
+
+// TestFirstStateNamesWhatStays: a line that outlives a crash is an effect, before and behind which
+// nodes list places. So it is in the name of the first state of the nodes that may write it; other
+// lines are not.
+func TestFirstStateNamesWhatStays(t *testing.T) {
+	named := func(node int, sources ...expose.Source) ariadne.Digest {
+		y := &System{Spec: &spec.Spec{Nodes: make([]spec.Node, 2)}}
+		y.Spec.Properties.Sources = sources
+		return y.initial(node)
+	}
+	line := expose.Source{Name: "served", Line: regexp.MustCompile("serves"), Nodes: []ariadne.NodeID{1}}
+	staying, other := line, line
+	staying.Stays, other.Stays = true, true
+	other.Line = regexp.MustCompile("is ready")
+	switch {
+	case named(1) != named(1, line):
+		t.Error("a line that does not stay is named")
+	case named(1, line) == named(1, staying), named(1, staying) == named(1, other):
+		t.Error("a line that stays is not named")
+	case named(0) != named(0, staying):
+		t.Error("a line of another node is named")
 	}
 }

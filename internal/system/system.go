@@ -394,6 +394,13 @@ func (y *System) initial(i int) ariadne.Digest {
 	if s := y.Spec; !s.Power.Alone && s.Faults[world.Power] > 0 {
 		fmt.Fprint(h, " stronger")
 	}
+	// A line that stays is an effect: a fault behind it leaves another system than one before it, so
+	// the node lists other places.
+	for _, r := range y.Spec.Properties.Sources {
+		if r.Stays && (r.Nodes == nil || slices.Contains(r.Nodes, ariadne.NodeID(i))) {
+			fmt.Fprintf(h, " stays %q %q %q %q %v %v", r.Name, r.Line, r.Until, r.Fields, r.Key, r.UntilKey)
+		}
+	}
 	return ariadne.Digest(h.Sum(nil))
 }
 
