@@ -396,9 +396,11 @@ func (y *System) initial(i int) ariadne.Digest {
 	}
 	// A line that stays is an effect: a fault behind it leaves another system than one before it, so
 	// the node lists other places.
+	id := ariadne.NodeID(i)
 	for _, r := range y.Spec.Properties.Sources {
-		if r.Stays && (r.Nodes == nil || slices.Contains(r.Nodes, ariadne.NodeID(i))) {
-			fmt.Fprintf(h, " stays %q %q %q %q %v %v", r.Name, r.Line, r.Until, r.Fields, r.Key, r.UntilKey)
+		if r.Stays && (r.Nodes == nil || slices.Contains(r.Nodes, id)) {
+			fmt.Fprintf(h, " stays %q %q %q %q %v %v", r.Name, r.Line, r.Until, r.Fields, r.Key,
+				r.UntilKey)
 		}
 	}
 	return ariadne.Digest(h.Sum(nil))

@@ -56,7 +56,7 @@ func startAs(t *testing.T, s *spec.Spec, c Config) (*Node, func(ariadne.Input) a
 	if err := tracee.Pin(0); err != nil {
 		t.Fatal(err)
 	}
-	c.Machine, c.Pages = machines.Of(s, 0, 1), followInTests
+	c.Machine, c.Pages = machines.Of(s, 0, 1), c.Pages || followInTests
 	n := Start(c)
 	t.Cleanup(func() {
 		if err := n.Close(); err != nil {
