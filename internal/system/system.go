@@ -394,8 +394,8 @@ func (y *System) initial(i int) ariadne.Digest {
 	if s := y.Spec; !s.Power.Alone && s.Faults[world.Power] > 0 {
 		fmt.Fprint(h, " stronger")
 	}
-	// A line that stays is an effect: a fault behind it leaves another system than one before it, so
-	// the node lists other places.
+	// A line that stays is an effect: a fault behind it leaves another system than one before it,
+	// so the node lists other places.
 	id := ariadne.NodeID(i)
 	for _, r := range y.Spec.Properties.Sources {
 		if r.Stays && (r.Nodes == nil || slices.Contains(r.Nodes, id)) {
