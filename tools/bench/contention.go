@@ -7,8 +7,8 @@ import "fmt"
 var crowds = []int{1, 2, 16, 64}
 
 // measureContention measures what a remembered step costs when many workers share what is
-// remembered, the known states and the counts: processor time, and the time that all workers wait
-// for locks, over the steps.
+// remembered, the known states and the counts: the time, and the time that all workers together wait
+// for locks, over the steps of all.
 func (b *bench) measureContention() error {
 	for _, search := range []string{"walks", "depth-first"} {
 		times := map[string][]float64{}
@@ -19,12 +19,12 @@ func (b *bench) measureContention() error {
 			}
 			for _, workers := range crowds {
 				m := lines[fmt.Sprintf("BenchmarkCrowd/%s/%d", search, workers)]
-				for _, what := range []string{"cpu", "lock"} {
-					ns, ok := m[what+"-ns/step"]
+				for what, unit := range map[string]string{"crowd_ns": "ns/step", "crowd_lock_ns": "lock-ns/step"} {
+					ns, ok := m[unit]
 					if !ok {
-						return fmt.Errorf("%s: no %s-ns/step of %d workers: %v", search, what, workers, m)
+						return fmt.Errorf("%s: no %s of %d workers: %v", search, unit, workers, m)
 					}
-					name := fmt.Sprintf("crowd_%s_ns.%s.%d", what, search, workers)
+					name := fmt.Sprintf("%s.%s.%d", what, search, workers)
 					times[name] = append(times[name], ns)
 				}
 			}

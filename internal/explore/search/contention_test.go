@@ -1,5 +1,3 @@
-//go:build unix
-
 package search_test
 
 import (
@@ -8,7 +6,6 @@ import (
 	"runtime"
 	"runtime/metrics"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -114,7 +111,7 @@ func BenchmarkCrowd(b *testing.B) {
 					b.Fatal(err)
 				}
 				steps := 0
-				waited, used := lockWait(), processorTime(b)
+				waited := lockWait()
 				for b.Loop() {
 					n, err := c.explore(s.explorers(workers), s.paths)
 					if err != nil {
@@ -124,7 +121,6 @@ func BenchmarkCrowd(b *testing.B) {
 				}
 				per := func(t time.Duration) float64 { return float64(t.Nanoseconds()) / float64(steps) }
 				b.ReportMetric(per(b.Elapsed()), "ns/step")
-				b.ReportMetric(per(processorTime(b)-used), "cpu-ns/step")
 				b.ReportMetric(per(lockWait()-waited), "lock-ns/step")
 			})
 		}
@@ -137,12 +133,4 @@ func lockWait() time.Duration {
 	s := []metrics.Sample{{Name: "/sync/mutex/wait/total:seconds"}}
 	metrics.Read(s)
 	return time.Duration(s[0].Value.Float64() * float64(time.Second))
-}
-
-func processorTime(tb testing.TB) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
