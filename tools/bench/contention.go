@@ -7,8 +7,8 @@ import "fmt"
 var crowds = []int{1, 2, 16, 64}
 
 // measureContention measures what a remembered step costs when many workers share what is
-// remembered, the known states and the counts: the time, and the time that all workers together wait
-// for locks, over the steps of all.
+// remembered, the known states and the counts: the time, and the time that all workers together
+// wait for locks, over the steps of all.
 func (b *bench) measureContention() error {
 	for _, search := range []string{"walks", "depth-first"} {
 		times := map[string][]float64{}
