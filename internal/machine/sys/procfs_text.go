@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
@@ -315,13 +316,28 @@ func smapsRollupText(v *view) string {
 	return s
 }
 
-// size is the size of the process's address space in bytes.
-func (v *view) size() (n uint64) {
-	for m := range v.foreign() {
-		n += m.End - m.Start
+// size is the size of the process's address space in bytes. Linux knows it without a look at the
+// mappings, of which programs do not see some: these are the same in all processes.
+func (v *view) size() uint64 {
+	pages, _, _ := strings.Cut(v.real("statm"), " ")
+	all, err := strconv.ParseUint(pages, 10, 64)
+	if err != nil {
+		return 0
 	}
-	return n
+	all *= 4096
+	hidden.Do(func() {
+		hiddenBytes = all
+		for m := range v.foreign() {
+			hiddenBytes -= m.End - m.Start
+		}
+	})
+	return all - hiddenBytes
 }
+
+var (
+	hidden      sync.Once
+	hiddenBytes uint64
+)
 
 func statmText(v *view) string {
 	if v.thread == nil {
@@ -493,9 +509,9 @@ func statusText(v *view) string {
 }
 
 func (v *view) memoryLines(line func(name, format string, args ...any)) {
-	size, locked := uint64(0), uint64(0)
+	size, locked := v.size()/1024, uint64(0)
 	for m := range v.foreign() {
-		size, locked = size+(m.End-m.Start)/1024, locked+v.locked(m)/1024
+		locked += v.locked(m) / 1024
 	}
 	for _, x := range []struct {
 		name string
