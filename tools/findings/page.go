@@ -23,8 +23,8 @@ This page lists violations of ready-made properties that searches of real progra
 The searches use [ready-made properties](../guides/properties.md#ready-made). Two clients write and
 read one register, which must be linearizable and keep acknowledged writes. A term has one leader.
 Nodes that come back serve again. Clients are answered in the end. Programs do not die. Berkeley DB's
-example has no clients: there, each generation has at most one master, and in the end there is one. Each search
-is one ` + "`ariadne check SPEC --keep-going`" + ` with the default strategy and the spec's faults.
+example has no clients: there, each generation has at most one master, and in the end there is one. With
+libtorrent, a complete download has the content of the torrent. Each search is one ` + "`ariadne check SPEC --keep-going`" + ` with the default strategy and the spec's faults.
 
 - *time*: how long the search took, and with how many workers.
 - *found*: how many kinds of violations it found. They are explained below, by hand.
