@@ -34,6 +34,7 @@ func (a *app) checkCommand() *cobra.Command {
 	var opts check.Options
 	var steer steering
 	var faults spec.Budgets
+	var seek string
 	var lifted struct{ time, executions, depth bool } // by none
 	cmd := &cobra.Command{
 		Use:   "check SPEC",
@@ -88,6 +89,11 @@ when every state was explored, or when --at-least says that so many executions a
 			if opts.Time == 0 && opts.Executions == 0 && !lifted.time {
 				opts.Time = defaultCheck
 			}
+			if seek != "" {
+				if err := seekIn(seek, s, &opts); err != nil {
+					return err
+				}
+			}
 			opts.KeepGoing = opts.KeepGoing || opts.Until != nil
 			if opts.KeepGoing && !cmd.Flags().Changed("shrink") {
 				opts.Shrink = 0
@@ -117,6 +123,7 @@ when every state was explored, or when --at-least says that so many executions a
 	f.DurationVar(&opts.Shrink, "shrink", 10*time.Second, "look for a smaller execution with the same violation for this duration; 0: do not look, the default with --keep-going")
 	f.BoolVar(&opts.KeepGoing, "keep-going", false, "go on after the first violation")
 	f.Var(pattern{&opts.Until}, "until", "go on after a violation, as with --keep-going, until the message of one matches this `regexp`")
+	f.StringVar(&seek, "seek", "", "look for an execution like the first violation in this `file` of ariadne watch --json, and stop at a violation of the same property")
 	f.Var(count{&opts.Workers, 1, maxJobs, nil}, "jobs", "run `n` workers at the same time (default: one per processor)")
 	f.Var(count{&opts.First, 0, spec.MaxInt, nil}, "first", "begin with the execution of this index, `n`")
 	f.BoolVar(&opts.Resume, "resume", false, "continue the check that was interrupted in --out")

@@ -210,7 +210,7 @@ const mostLines = 50
 func (p *watchPrinter) show(r live.Record) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := watch.Change{At: r.At, Node: p.spec.Nodes[r.Node].Name, What: watch.What(&r), Line: r.Text}
+	c := watch.ChangeOf(p.spec, &r, r.At)
 	if p.json {
 		newEncoder(p.out).Encode(shownEvent{"exposed", c})
 		return

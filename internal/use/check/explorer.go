@@ -51,7 +51,8 @@ type explorer struct {
 	looked    *space.Set // from which walks were taken (goals)
 	bound     bound
 	hunts     hunts
-	probed    space.Sample // of steps to be tried at other times
+	sought    *strategy.Sought // nil: nothing in particular
+	probed    space.Sample     // of steps to be tried at other times
 	crew      *crew
 
 	searching context.Context // of the nodes that search (keepTime)
@@ -81,6 +82,7 @@ func (c *check) search(ctx context.Context) error {
 		shares: divideMemory(o.Memory),
 		none:   &space.Set{Bytes: 1}, looked: &space.Set{Bytes: lookedBytes}, crew: newCrew(),
 		from: max(c.ledger.report.Next-c.opts.First, 0)}
+	x.seek()
 	if err := x.needsGoals(); err != nil {
 		return err
 	}
@@ -134,7 +136,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		News:     func(i int) func() strategy.News { return func() strategy.News { return newsOf(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
 		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(),
-		Features: &x.behaviour.features, Recall: x.corpus.recall}
+		Features: &x.behaviour.features, Recall: x.corpus.recall, Sought: x.sought}
 	var all []*worker
 	for i, e := range x.row.Make(b) {
 		all = append(all, x.newWorker(ctx, i, e, meters[i], workers))
@@ -339,6 +341,10 @@ func (x *explorer) closeCoverage() error {
 	}
 	if what := x.memo.Damaged(); what != "" {
 		x.check.ledger.addNotes(fmt.Sprintf("%s was damaged (%s): Ariadne executed the lost transitions again, and writes the file again", x.stored, what))
+	}
+	if x.sought != nil {
+		most, of := x.sought.Shown()
+		x.check.ledger.addNotes(fmt.Sprintf("--seek: an execution showed %d of the %d changes in their order", most, of))
 	}
 	err := errors.Join(x.writeSample(), x.check.ledger.save(x.check.earlier+x.elapsed()))
 	plot := coverage.Growth(x.check.system.Spec.Name+": "+x.check.opts.Search.Strategy, x.totals.Samples())

@@ -91,6 +91,9 @@ type Search struct {
 	// Memory is about how many bytes Ariadne and its nodes may use; 0: half of what
 	// the machine has. Measured is what the whole process and its nodes take.
 	Memory int64
+	// Seek, when not nil, is what the search looks for, with a strategy that can
+	// (strategy.Row.Seeks).
+	Seek *Seek
 	// States are the rules of what nodes show (space.Space.Shows): of protocol states.
 	States expose.Rules
 }

@@ -557,6 +557,9 @@ func (w *worker) enterExecution(ctx context.Context, p *space.Path, end string, 
 	}
 	if v != nil {
 		w.explorer.corpus.enterViolation(w.prefix(p))
+		if s := w.explorer.sought; s != nil {
+			s.Look(p)
+		}
 	}
 	tape := record.TapeOf(w.check.system.Digests, steps)
 	return w.confirmFound(ctx, index, a, tape)

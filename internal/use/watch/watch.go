@@ -91,7 +91,31 @@ type Change struct {
 	Node string       `json:"node"`
 	What string       `json:"what"`
 	Line string       `json:"line,omitempty"`
+	// Kind is "exposes", "up", "down" or "unknown", and Exposes what the node exposes from here on.
+	Kind    string    `json:"kind"`
+	Exposes []Exposed `json:"exposes,omitempty"`
 }
+
+// Exposed is a value that a node exposes, or no longer.
+type Exposed struct {
+	Name   string   `json:"name"`
+	Key    string   `json:"key,omitempty"`
+	Values []string `json:"values,omitempty"`
+	Ends   bool     `json:"ends,omitempty"` // the value with the key is exposed no longer
+	All    bool     `json:"all,omitempty"`  // with Ends: no value of the name is, whatever its key
+}
+
+// ChangeOf is a record for people and programs.
+func ChangeOf(s *spec.Spec, r *live.Record, at ariadne.Time) Change {
+	c := Change{At: at, Node: s.Nodes[r.Node].Name, What: What(r), Line: r.Text, Kind: kindNames[r.Kind]}
+	for i := range r.Changes {
+		x := &r.Changes[i]
+		c.Exposes = append(c.Exposes, Exposed{x.Name, x.Key, x.Values, x.Ends, x.All})
+	}
+	return c
+}
+
+var kindNames = [...]string{live.Show: "exposes", live.Up: "up", live.Down: "down", live.Lost: "unknown"}
 
 // Property is what came of one property.
 type Property struct {
@@ -267,8 +291,7 @@ func words(s *spec.Spec, f *live.Finding) Finding {
 	}
 	for i := range f.History {
 		h := &f.History[i]
-		own.History = append(own.History, Change{At: h.At, Node: s.Nodes[h.Node].Name, What: What(&h.Record),
-			Line: h.Text})
+		own.History = append(own.History, ChangeOf(s, &h.Record, h.At))
 	}
 	for _, id := range f.Without {
 		own.Without = append(own.Without, s.Nodes[id].Name)

@@ -1,13 +1,15 @@
 package strategy
 
 import (
+	"math"
+
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
 func init() {
-	register(Row{Name: "novelty", Parts: guided, Doc: "paths that branch off where earlier paths showed new behaviour",
+	register(Row{Name: "novelty", Parts: guided, Seeks: true, Doc: "paths that branch off where earlier paths showed new behaviour",
 		Make: func(b *Builder) []Explorer {
 			return b.each(func(seed uint64, worker int) Explorer {
 				return &Portfolio{Members: []*Member{{Explorer: b.novelty(seed, worker)}}, News: b.News(worker),
@@ -35,10 +37,12 @@ type Novelty struct {
 	Bytes    int64
 	Index    int       // of the next path
 	Features *Features // not nil
+	Sought   *Sought   // or nil: nothing in particular
 
 	pool    []*beginning
 	bytes   int64 // of the pool
 	sights  sights
+	shown   progress // with Sought
 	draw    draw
 	slow    bool // messages are slow on the path, behind its beginning
 	holds   Slow
@@ -53,6 +57,7 @@ type beginning struct {
 	events        []int32
 	node          ariadne.NodeID // which has done it
 	sight         uint64         // 0: it is a combination
+	shown         int            // of the changes that are sought
 	faults, left  int            // that it has, and that budgets leave
 	struck        bool
 	hit           ariadne.NodeID // by the first of them, when struck
@@ -121,6 +126,10 @@ func (w *Novelty) expectedGain(b *beginning) float64 {
 		shown = w.Features.sights[b.sight]
 	}
 	worth := float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
+	if w.Sought != nil {
+		// with each change what is sought is a good deal nearer
+		worth = math.Ldexp(worth, 2*b.shown)
+	}
 	switch {
 	case b.left > 0 && b.faults == 0: // others begin faults there, too
 		return worth / 8
@@ -167,6 +176,7 @@ func (w *Novelty) begins(own bool, keep int) {
 		w.from = nil
 	}
 	w.sights.cut(keep)
+	w.shown.cut(keep)
 }
 
 // learn implements learner.
@@ -175,14 +185,19 @@ func (w *Novelty) learn(p *space.Path) (news bool) {
 		return false
 	}
 	sight, ok := w.sights.read(p, w.Features)
-	if !ok && (w.New == nil || !w.New(p)) {
+	shown, before := 0, 0
+	if w.Sought != nil {
+		shown, before = w.shown.read(p, w.Sought)
+	}
+	if nearer := shown > before && w.Sought.keep(shown); !nearer && !ok && (w.New == nil || !w.New(p)) {
 		return false
 	}
 	if w.from != nil && !w.brought {
 		w.from.brought++
 	}
 	w.brought = true
-	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight}
+	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight,
+		shown: shown}
 	if b.faults, b.left = faultsOf(p); b.faults > 0 {
 		b.hit, b.struck = firstHit(p)
 	}

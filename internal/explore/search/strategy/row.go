@@ -33,6 +33,8 @@ type Row struct {
 	Once bool
 	// Asks: it needs a script with explore().
 	Asks bool
+	// Seeks: it prefers paths that show what is sought (Builder.Sought).
+	Seeks bool
 	// Parts are what the strategy can do without, by their names.
 	Parts []string
 	// Without are those of them that its name takes away (Named).
@@ -63,6 +65,9 @@ type Builder struct {
 	Recall func(worker int) *Recall
 
 	Without Without // of the row
+	// Sought is what nodes are to show, for strategies that have novelty; nil: nothing in
+	// particular.
+	Sought *Sought
 	// Faultless: there is no budget of faults.
 	Faultless bool
 
@@ -165,7 +170,8 @@ func (b *Builder) states(d Divisible) []Explorer {
 
 func (b *Builder) novelty(seed uint64, worker int) *Novelty {
 	return &Novelty{Seed: seed, Weights: b.Weights, Features: b.shared(), Index: b.From,
-		Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker)}
+		Bytes: b.Bytes / int64(b.Workers), New: b.Combined(worker),
+		Sought: b.Sought}
 }
 
 func (b *Builder) recall(worker int) *Recall {

@@ -8,11 +8,12 @@ import (
 
 func init() {
 	register(Row{Name: DefaultName, Parts: append(slices.Clone(guided), partNovelty), Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
-		States: true, Matches: true, Orders: true, AgainAtFirst: true,
+		States: true, Matches: true, Orders: true, AgainAtFirst: true, Seeks: true,
 		Make: func(b *Builder) []Explorer {
 			d := Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed),
 				Skip:    b.From > 0,
 				Workers: b.Workers, Full: b.Full, Faultless: b.Faultless, News: b.News, Recall: b.Recall,
+				Seeks: b.Sought != nil,
 				Novelty: func(worker int) *Novelty {
 					n := b.novelty(SeedOf(b.Seed, worker), worker)
 					n.Bytes /= noveltyPart
@@ -69,6 +70,8 @@ type Default struct {
 	// Faultless: nothing can happen but what the network does every day, so messages that are late
 	// find most.
 	Faultless bool
+	// Seeks: novelty is told what to look for.
+	Seeks bool
 	// News returns Portfolio.News of a worker; nil: it is not known.
 	News func(worker int) func() News
 	// Novelty returns a worker's own; nil: there is none.
@@ -108,6 +111,9 @@ func (d Default) random(worker int) *Portfolio {
 	slow, novelty := 2.0, 2.0
 	if d.Faultless {
 		slow, novelty = 4, 1
+	}
+	if d.Seeks {
+		novelty = 8
 	}
 	r := d.Rounds
 	r.Seed = SeedOf(r.Seed, worker)
