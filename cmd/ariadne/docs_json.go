@@ -66,8 +66,14 @@ func jsonPage() []byte {
 	for _, p := range printed {
 		write(p.name, reflect.TypeOf(p.of))
 	}
+	named := map[string]reflect.Type{}
 	for i := len(printed); i < len(objects); i++ {
-		write("The "+kindOf(objects[i]), objects[i])
+		name := kindOf(objects[i])
+		if other := named[name]; other != nil {
+			panic(fmt.Sprintf("%v and %v are both called %s: name one of them in objectNames", other, objects[i], name))
+		}
+		named[name] = objects[i]
+		write("The "+name, objects[i])
 	}
 	return b.Bytes()
 }
@@ -134,6 +140,8 @@ var objectNames = map[reflect.Type]string{
 	reflect.TypeFor[record.StruckFields]():   "struck",
 	reflect.TypeFor[record.NodeReport]():     "node",
 	reflect.TypeFor[trace.Violation]():       "tracedviolation",
+	reflect.TypeFor[disk.Failure]():          "diskfailure",
+	reflect.TypeFor[disk.Group]():            "diskgroup",
 }
 
 // kindOf is what a value is in JSON.
