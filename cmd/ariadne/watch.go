@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -295,6 +297,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 			text += ", " + plural(q.Findings, "violation")
 		}
 		fmt.Fprintln(p.out, text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.LeftOut)) {
+		fmt.Fprintf(p.out, "%s: %s of other keys not watched\n", name, plural(r.LeftOut[name], "change"))
 	}
 	if r.TakenOver > 0 {
 		fmt.Fprintf(p.out, "properties taken over from another process: %d\n", r.TakenOver)

@@ -13,7 +13,9 @@ type Predicate struct {
 	Number *Number
 	// Window is how many earlier snapshots Expr sees.
 	Window int
-	Line   int // of the spec
+	// Subsets: what holds of all tuples holds of each subset of them, by keys.
+	Subsets bool
+	Line    int // of the spec
 }
 
 // Kind is that of the violation of a property. The message begins with its name.

@@ -351,13 +351,13 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 				slices.ContainsFunc(p.per, func(t text) bool { return !ariadne.IsExposable(t.string) }):
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
-				q.Expr = "agree(" + t.string + ")"
+				q.Expr, q.Subsets = "agree("+t.string+")", true
 			case form == "rises":
-				q.Expr, q.Window = "rising("+t.string+", earlier)", 1
+				q.Expr, q.Window, q.Subsets = "rising("+t.string+", earlier)", 1, true
 			case hasPer:
-				q.Expr = oneExpr(t.string, p.per)
+				q.Expr, q.Subsets = oneExpr(t.string, p.per), true
 			default:
-				q.Expr = "one(" + t.string + ")"
+				q.Expr, q.Subsets = "one("+t.string+")", true
 			}
 			s.Properties.Predicates = append(s.Properties.Predicates, q)
 		}

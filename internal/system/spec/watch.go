@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -25,6 +27,10 @@ type Watch struct {
 	Patience time.Duration
 	// ClockError is by how much the clocks of two machines differ at most.
 	ClockError time.Duration
+	// Sample is of how many keys of a name one is watched.
+	Sample map[string]int
+	// MaxCalls is how many calls of functions of one node are watched in a second; 0: all.
+	MaxCalls int
 }
 
 // Native is how the programs of a node are found on a machine that runs them natively. One of
@@ -67,8 +73,12 @@ type nativeText struct {
 // watchText is a Watch as written.
 type watchText struct {
 	Watch
-	nodes []nativeText
+	nodes   []nativeText
+	sampled []text
 }
+
+// maxCalls is the greatest max_calls.
+const maxCalls = 10_000_000
 
 var watchFields = []field[watchText]{
 	{"nodes", "How the programs of nodes are found, by names of nodes. In n{i}, {i} stands for a number, as in nodes. A node that is not here is started from its commands.",
@@ -84,6 +94,16 @@ var watchFields = []field[watchText]{
 	durationField("settle", "For how long what a node exposes must last to be judged, because programs write lines that belong together one after the other; default 1ms.", 0, func(w *watchText) *time.Duration { return &w.Settle }),
 	durationField("timeout", "For how long nothing may come of a node's agent, until the node counts as gone; default 2s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Timeout }),
 	durationField("patience", "For how long a property with eventually or leads_to, and without within, may be unmet until it is suspected; default 60s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Patience }),
+	{"sample", "Names of exposed tuples that have keys, with a number n: only one key in n is watched, the same ones on all nodes. Of the properties that read such a name, agree, one and rises are judged.",
+		schema{"type": "object", "additionalProperties": schema{"type": "integer", "minimum": 2, "maximum": MaxInt}},
+		func(r *reader, w *watchText, v *yaml.Node) {
+			w.Sample = map[string]int{}
+			r.each("watch: sample", v, func(name text, v *yaml.Node) {
+				w.Sample[name.string] = r.count(v, 2, MaxInt)
+				w.sampled = append(w.sampled, name)
+			})
+		}},
+	countField("max_calls", "How many calls of functions of one node are watched in a second, at most. Of further ones the values are unknown; default: all.", 10, maxCalls, func(w *watchText) *int { return &w.MaxCalls }),
 	durationField("clock_error", "By how much the clocks of two machines differ at most; default 0: all nodes run on this machine.", 0, func(w *watchText) *time.Duration { return &w.ClockError }),
 }
 
@@ -124,6 +144,15 @@ var DefaultWatch = Watch{Heartbeat: 20 * time.Millisecond, Settle: time.Millisec
 func (r *reader) watched(s *Spec, w *watchText) {
 	if s.Watch = w.Watch; w.Heartbeat == 0 {
 		s.Watch = DefaultWatch
+	}
+	for _, name := range w.sampled {
+		i := slices.IndexFunc(s.Properties.Sources, func(e expose.Source) bool { return e.Name == name.string })
+		switch {
+		case i < 0:
+			r.fail(name.line, "watch: sample: no tuple is called %q", name.string)
+		case len(s.Properties.Sources[i].Key) == 0:
+			r.fail(name.line, "watch: sample: %s has no key: say under expose which field is its key", name.string)
+		}
 	}
 	s.Watch.Native = make([]Native, len(s.Nodes))
 	for _, n := range w.nodes {

@@ -55,6 +55,9 @@ watch:
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {match: '('}}}", "watch: match"},
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {pid: 1, before: log}}}", "log is missing"},
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {start: ''}}}", "the command is empty"},
+		{"nodes: [{name: a, command: echo}]\nwatch: {sample: {x: 8}}", `no tuple is called "x"`},
+		{"nodes: [{name: a, command: echo}]\nexpose: {x: line}\nwatch: {sample: {x: 8}}", "x has no key"},
+		{"nodes: [{name: a, command: echo}]\nwatch: {max_calls: 1}", "from 10 to"},
 	} {
 		if _, err := read(c.text); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", c.text, err, c.want)

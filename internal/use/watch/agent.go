@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -31,6 +32,7 @@ type Agent struct {
 	behind   bool              // the log is too long
 	onWait   func(text string) // or nil
 	calls    chan func()       // of do
+	leftOut  map[string]int    // changes that are not of the sample, by name
 	over     chan struct{}     // is closed when the agent has ended
 	looked   ariadne.Time      // when it last looked for processes
 	started
@@ -84,7 +86,7 @@ func newAgent(s *spec.Spec, log Log, own []ariadne.NodeID) (*Agent, error) {
 		return nil, err
 	}
 	a := &Agent{spec: s, log: log, waiter: w, base: native.Now(), calls: make(chan func(), 1),
-		over: make(chan struct{})}
+		over: make(chan struct{}), leftOut: map[string]int{}}
 	for i := range s.Nodes {
 		if own == nil || slices.Contains(own, s.Nodes[i].ID) {
 			a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
@@ -382,10 +384,30 @@ func (n *watched) enter(changes []expose.Change) {
 	})
 }
 
+// sampled are those of some changes that are watched.
+func (a *Agent) sampled(changes []expose.Change) []expose.Change {
+	if len(a.spec.Watch.Sample) == 0 {
+		return changes
+	}
+	return slices.DeleteFunc(changes, func(c expose.Change) bool {
+		n := a.spec.Watch.Sample[c.Name]
+		if n == 0 || c.Ends && c.All {
+			return false
+		}
+		h := fnv.New64a()
+		io.WriteString(h, c.Key)
+		if h.Sum64()%uint64(n) == 0 {
+			return false
+		}
+		a.leftOut[c.Name]++
+		return true
+	})
+}
+
 // showLine tells what one line shows.
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
-	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
+	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
 	if len(changes) > 0 {
 		n.enter(changes)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})

@@ -66,6 +66,7 @@ func (a *Agent) openKernel() (err error) {
 	a.found = make([]bool, len(a.queries))
 	a.kernel, err = probe.Open()
 	if err == nil {
+		a.kernel.MaxCalls = a.spec.Watch.MaxCalls
 		if err = a.kernel.FollowSockets(); err == nil {
 			return nil
 		}
@@ -208,7 +209,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		some = true
 		a.showCall(&c)
 	})
-	if err != nil || !some {
+	if err != nil || !some && a.spec.Watch.MaxCalls == 0 {
 		return complete, err
 	}
 	for _, n := range a.nodes {
@@ -250,7 +251,10 @@ func (a *Agent) showCall(c *probe.Call) {
 		e = ariadne.Exposure{Name: p.Name, Key: ariadne.ExposureKey(c.Values), Ends: true}
 	}
 	out := ariadne.Output{Exposures: []ariadne.Shown{{At: at, Exposure: e}}}
-	changes := a.spec.Properties.Sources.Changes(n.def.ID, &out)
+	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
+	if len(changes) == 0 {
+		return
+	}
 	n.enter(changes)
 	a.addRecord(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
 		Text: "call of " + p.Function})

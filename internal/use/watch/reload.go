@@ -3,6 +3,7 @@ package watch
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -52,6 +53,8 @@ func sameNodes(was, now *spec.Spec) error {
 		return fail("the nodes have")
 	case !reflect.DeepEqual(unlined(was.Watch.Native), unlined(now.Watch.Native)):
 		return fail("the ways to find the nodes (watch: nodes) have")
+	case !maps.Equal(was.Watch.Sample, now.Watch.Sample), was.Watch.MaxCalls != now.Watch.MaxCalls:
+		return fail("watch: sample or max_calls has")
 	}
 	return nil
 }

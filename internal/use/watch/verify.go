@@ -3,6 +3,7 @@ package watch
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -69,7 +70,7 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		c.Nodes = append(c.Nodes, s.Nodes[i].Name)
 	}
 	blind := unseen(s)
-	add := func(name string, c judge.Config) {
+	add := func(name string, c judge.Config, subsets bool) {
 		p, wrong := judge.NewProperties(c)
 		if wrong != nil {
 			err = cmp.Or(err, wrong)
@@ -78,10 +79,15 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		read := slices.IndexFunc(s.Properties.Sources, func(r expose.Source) bool {
 			return blind[r.Name] != "" && p.ReadsName(r.Name)
 		})
+		sampled := slices.IndexFunc(s.Properties.Sources, func(r expose.Source) bool {
+			return s.Watch.Sample[r.Name] > 0 && p.ReadsName(r.Name)
+		})
 		switch {
 		case read >= 0:
 			of := s.Properties.Sources[read].Name
 			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, and a watch does not see %s", name, of, blind[of]))
+		case sampled >= 0 && !subsets:
+			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, of which only a sample is watched, and is none of agree, one and rises", name, s.Properties.Sources[sampled].Name))
 		case p.Sees().World:
 			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads messages, timers or clocks, which only a check knows", name))
 		case p.Sees().Past:
@@ -97,12 +103,12 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		}
 		own := c
 		own.Predicates = []property.Predicate{q}
-		add(q.Name, own)
+		add(q.Name, own, q.Subsets)
 	}
 	for _, g := range s.Properties.Goals {
 		own := c
 		own.Goals = []property.Goal{g}
-		add(g.Name, own)
+		add(g.Name, own, false)
 	}
 	for _, h := range s.Properties.Histories {
 		notes = append(notes, fmt.Sprintf("property %q is not judged: a watch does not follow clients' operations", h.Name))
@@ -190,6 +196,9 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 
 // different says what of a spec is otherwise outside the checker.
 func different(s *spec.Spec) (notes []string) {
+	for _, name := range slices.Sorted(maps.Keys(s.Watch.Sample)) {
+		notes = append(notes, fmt.Sprintf("%s: one key in %d is watched (sample)", name, s.Watch.Sample[name]))
+	}
 	if s.Faults != (world.Faults{}) {
 		notes = append(notes, "faults are not injected: a watch changes nothing, unless it is to kill nodes (--kill)")
 	}

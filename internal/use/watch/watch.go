@@ -128,13 +128,16 @@ type Property struct {
 
 // Report is what came of a watch.
 type Report struct {
-	Event      string         `json:"event"` // "report"
-	Spec       string         `json:"spec"`
-	Outcome    record.Outcome `json:"outcome"`
-	Elapsed    time.Duration  `json:"elapsed_ns"`
-	Records    int            `json:"records"`
-	Kills      int            `json:"kills"`
-	TakenOver  int            `json:"taken_over"` // properties that another process judged before
+	Event     string         `json:"event"` // "report"
+	Spec      string         `json:"spec"`
+	Outcome   record.Outcome `json:"outcome"`
+	Elapsed   time.Duration  `json:"elapsed_ns"`
+	Records   int            `json:"records"`
+	Kills     int            `json:"kills"`
+	TakenOver int            `json:"taken_over"` // properties that another process judged before
+	// LeftOut are changes of keys that are not in the sample, by name. Agents that are other
+	// processes do not tell.
+	LeftOut    map[string]int `json:"left_out,omitempty"`
 	Properties []Property     `json:"properties"`
 	Findings   []Finding      `json:"findings"` // the first ones
 	Doubts     []string       `json:"doubts,omitempty"`
@@ -331,7 +334,7 @@ func What(r *live.Record) string {
 // conclude makes the report.
 func (w *watching) conclude() *Report {
 	r := &w.report
-	r.Elapsed, r.Kills = time.Duration(w.agent.now()), w.agent.kills
+	r.Elapsed, r.Kills, r.LeftOut = time.Duration(w.agent.now()), w.agent.kills, w.agent.leftOut
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}

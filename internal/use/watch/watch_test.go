@@ -122,6 +122,37 @@ watch:
 	}
 }
 
+// TestSample: of keys a sample is watched, the same ones on all nodes, and the others are counted.
+// A property that is not one of each key by itself is not judged.
+func TestSample(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+expose: {stored: {line: 'stored (?P<key>\w+) (?P<value>\w+)', key: key, stays: true}}
+properties:
+  all store the same: {agree: stored}
+  as many: {always: 'len(stored) % 2 == 0'}
+watch:
+  sample: {stored: 8}
+  nodes:
+    n1: {start: 'for i in $(seq 64); do echo stored k$i a; done; sleep 9'}
+    n2: {start: 'sleep 0.2; for i in $(seq 64); do echo stored k$i b; done; sleep 9'}
+`)
+	r := watchFor(t, s, Options{Time: time.Second})
+	if r.Outcome != record.Violated || len(r.Properties) != 1 || len(r.Doubts) > 0 {
+		t.Fatalf("%+v", r)
+	}
+	notes := strings.Join(r.Notes, "\n")
+	if !strings.Contains(notes, "stored: one key in 8 is watched") ||
+		!strings.Contains(notes, `property "as many" is not judged`) {
+		t.Errorf("%q", r.Notes)
+	}
+	last := r.Findings[len(r.Findings)-1].Snapshot
+	seen := len(last[0].Tuples)
+	if left := r.LeftOut["stored"]; seen == 0 || seen > 30 || left != 2*(64-seen) {
+		t.Errorf("%d of 64 keys were watched, %d changes were left out", seen, left)
+	}
+}
+
 // TestGoal: what must become true within a time is a finding when it does not.
 func TestGoal(t *testing.T) {
 	s := specOf(t, `

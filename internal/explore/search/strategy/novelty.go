@@ -57,7 +57,7 @@ type beginning struct {
 	events        []int32
 	node          ariadne.NodeID // which has done it
 	sight         uint64         // 0: it is a combination
-	shown         int            // of the changes that are sought
+	score         int            // how near it is to what is sought
 	faults, left  int            // that it has, and that budgets leave
 	struck        bool
 	hit           ariadne.NodeID // by the first of them, when struck
@@ -128,7 +128,7 @@ func (w *Novelty) expectedGain(b *beginning) float64 {
 	worth := float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
 	if w.Sought != nil {
 		// with each change what is sought is a good deal nearer
-		worth = math.Ldexp(worth, 2*b.shown)
+		worth = math.Ldexp(worth, b.score)
 	}
 	switch {
 	case b.left > 0 && b.faults == 0: // others begin faults there, too
@@ -185,11 +185,11 @@ func (w *Novelty) learn(p *space.Path) (news bool) {
 		return false
 	}
 	sight, ok := w.sights.read(p, w.Features)
-	shown, before := 0, 0
+	score, before := 0, 0
 	if w.Sought != nil {
-		shown, before = w.shown.read(p, w.Sought)
+		score, before = w.shown.read(p, w.Sought)
 	}
-	if nearer := shown > before && w.Sought.keep(shown); !nearer && !ok && (w.New == nil || !w.New(p)) {
+	if nearer := score > before && w.Sought.keep(&w.shown, score); !nearer && !ok && (w.New == nil || !w.New(p)) {
 		return false
 	}
 	if w.from != nil && !w.brought {
@@ -197,7 +197,7 @@ func (w *Novelty) learn(p *space.Path) (news bool) {
 	}
 	w.brought = true
 	b := &beginning{events: w.now.taken(p, p.Len()), node: p.Event(p.Len()).Node, sight: sight,
-		shown: shown}
+		score: score}
 	if b.faults, b.left = faultsOf(p); b.faults > 0 {
 		b.hit, b.struck = firstHit(p)
 	}

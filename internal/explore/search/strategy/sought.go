@@ -12,20 +12,21 @@ import (
 
 // Sought is what nodes have shown elsewhere, in the order in which they did. A path shows as much
 // of it as is a subsequence of what its own nodes show: the live system may have done more than the
-// spec's nodes do, and in another order where nothing depends on it. Numbers do not count: terms
-// and ids are others.
+// spec's nodes do, and in another order where nothing depends on it. Numbers may be others, as
+// terms and ids are. Where they are the same, the path is nearer.
 type Sought struct {
-	changes []uint64
-	mu      sync.Mutex
-	most    int   // of the changes that a path has shown
-	paths   []int // that have come to each number of changes first, of those that were kept
+	masked, exact []uint64 // the changes without and with their numbers
+	mu            sync.Mutex
+	most          int   // of the changes that a path has shown
+	paths         []int // by score, those that came to it first
 }
 
 // NewSought returns what is sought: at least one change.
 func NewSought(changes []SoughtChange) *Sought {
-	s := &Sought{paths: make([]int, len(changes)+1)}
+	s := &Sought{paths: make([]int, 2*len(changes)+1)}
 	for i := range changes {
-		s.changes = append(s.changes, changes[i].hash())
+		s.masked = append(s.masked, changes[i].hash(masked))
+		s.exact = append(s.exact, changes[i].hash(exact))
 	}
 	return s
 }
@@ -37,14 +38,15 @@ type SoughtChange struct {
 	expose.Change
 }
 
-func (c *SoughtChange) hash() uint64 {
+// hash stands for a change, of whose texts it takes what a function makes of them.
+func (c *SoughtChange) hash(text func(uint64, string) uint64) uint64 {
 	switch {
 	case c.Up:
 		return feature(c.Node, 'u')
 	case c.Down:
 		return feature(c.Node, 'd')
 	}
-	h := masked(mixed(masked(feature(c.Node, 'x'), c.Name), 0), c.Key)
+	h := text(mixed(exact(feature(c.Node, 'x'), c.Name), 0), c.Key)
 	switch {
 	case c.All:
 		return mixed(h, 2)
@@ -52,7 +54,7 @@ func (c *SoughtChange) hash() uint64 {
 		return mixed(h, 1)
 	}
 	for _, v := range c.Values {
-		h = masked(mixed(h, 0), v)
+		h = text(mixed(h, 0), v)
 	}
 	return h
 }
@@ -61,39 +63,51 @@ func (c *SoughtChange) hash() uint64 {
 func (s *Sought) Shown() (most, of int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.most, len(s.changes)
+	return s.most, len(s.masked)
 }
 
 // Look looks at all that a path shows.
 func (s *Sought) Look(p *space.Path) {
 	var r progress
-	now, _ := r.read(p, s)
+	r.read(p, s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(s.most, now)
+	s.most = max(s.most, r.shown())
 }
 
-// perCount is how many paths are kept that show one number of changes.
-const perCount = 16
+// perScore is how many paths of one score are kept.
+const perScore = 16
 
-// keep enters that a path shows so many changes, one more than before its last step. It reports
-// whether a search is to go on from it.
-func (s *Sought) keep(shown int) bool {
+// keep enters the score of a path, which is more than before its last step. It reports whether a
+// search is to go on from it.
+func (s *Sought) keep(r *progress, score int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(s.most, shown)
-	if s.paths[shown] == perCount {
+	s.most = max(s.most, r.shown())
+	if s.paths[score] == perScore {
 		return false
 	}
-	s.paths[shown]++
+	s.paths[score]++
 	return true
 }
 
 // progress is how much of what is sought a path shows.
 type progress struct {
-	// By step of the path, from 0: of the first j changes that are sought, how many the path shows.
-	// A step that shows nothing has the row of the one before.
-	rows [][]uint8
+	// by step of the path, from 0; a step that shows nothing has those of the one before
+	rows []overlap
+}
+
+// overlap says of the first j changes that are sought how many a path shows, without regard to
+// numbers and with it.
+type overlap struct{ masked, exact []uint8 }
+
+// score is how near a path is to what is sought.
+func (r overlap) score() int { return int(r.masked[len(r.masked)-1]) + int(r.exact[len(r.exact)-1]) }
+
+// shown is how many changes the path shows.
+func (r *progress) shown() int {
+	last := r.rows[len(r.rows)-1].masked
+	return int(last[len(last)-1])
 }
 
 // cut forgets what was read behind the first n steps of the path.
@@ -104,56 +118,57 @@ func (r *progress) cut(n int) {
 	}
 }
 
-// read reads the steps of a path that are new to it, and returns how many changes the path shows
-// with its last step and without.
+// read reads the steps of a path that are new to it, and returns the scores of the path with its
+// last step and without.
 func (r *progress) read(p *space.Path, s *Sought) (now, before int) {
 	if len(r.rows) == 0 {
-		r.rows = append(r.rows, make([]uint8, len(s.changes)+1))
+		n := len(s.masked) + 1
+		r.rows = append(r.rows, overlap{make([]uint8, n), make([]uint8, n)})
 	}
 	for i := len(r.rows); i <= p.Len(); i++ {
-		r.rows = append(r.rows, s.after(r.rows[i-1], shownBy(p.Event(i).Node, p.Frame(i).By)))
+		next := r.rows[i-1]
+		for _, c := range shownBy(p.Event(i).Node, p.Frame(i).By) {
+			next.masked = lengthen(next.masked, s.masked, c.hash(masked))
+			next.exact = lengthen(next.exact, s.exact, c.hash(exact))
+		}
+		r.rows = append(r.rows, next)
 	}
 	last := len(r.rows) - 1
-	return int(r.rows[last][len(s.changes)]), int(r.rows[max(last-1, 0)][len(s.changes)])
+	return r.rows[last].score(), r.rows[max(last-1, 0)].score()
 }
 
-// after is the row after a step that shows something.
-func (s *Sought) after(row []uint8, shows []uint64) []uint8 {
-	own := false
-	for _, h := range shows {
-		if !slices.Contains(s.changes, h) {
-			continue
+// lengthen is the row of a longest common subsequence with what is sought, after one more change.
+func lengthen(row []uint8, sought []uint64, change uint64) []uint8 {
+	if !slices.Contains(sought, change) {
+		return row
+	}
+	row = slices.Clone(row)
+	diagonal := row[0]
+	for j, want := range sought {
+		was := row[j+1]
+		if row[j+1] = max(was, row[j]); want == change {
+			row[j+1] = max(row[j+1], diagonal+1)
 		}
-		if !own {
-			row, own = slices.Clone(row), true
-		}
-		diagonal := row[0]
-		for j, want := range s.changes { // longest common subsequence
-			was := row[j+1]
-			if row[j+1] = max(was, row[j]); want == h {
-				row[j+1] = max(row[j+1], diagonal+1)
-			}
-			diagonal = was
-		}
+		diagonal = was
 	}
 	return row
 }
 
-// shownBy are the hashes of what a step of a node shows.
-func shownBy(node ariadne.NodeID, by *memo.Transition) (all []uint64) {
+// shownBy are the changes of a step of a node.
+func shownBy(node ariadne.NodeID, by *memo.Transition) (all []SoughtChange) {
 	if by == nil {
 		return nil
 	}
 	if by.Input.Kind == ariadne.Start {
-		all = append(all, (&SoughtChange{Node: node, Up: true}).hash())
+		all = append(all, SoughtChange{Node: node, Up: true})
 	}
 	if found := by.Found.Load(); found != nil {
 		for i := range found.Changes {
-			all = append(all, (&SoughtChange{Node: node, Change: found.Changes[i]}).hash())
+			all = append(all, SoughtChange{Node: node, Change: found.Changes[i]})
 		}
 	}
 	if by.Output.Down != ariadne.Up && by.Output.Down != ariadne.Paused || by.Output.Ended {
-		all = append(all, (&SoughtChange{Node: node, Down: true}).hash())
+		all = append(all, SoughtChange{Node: node, Down: true})
 	}
 	return all
 }

@@ -24,7 +24,8 @@ import (
 type functions struct {
 	ring    *ebpf.Map
 	reader  *ringbuf.Reader
-	dropped *ebpf.Map // by node, how many records there was no room for
+	dropped *ebpf.Map // by node, how many records there was no room for, or which were too many
+	windows *ebpf.Map // by node, when the last window began, and how many calls there were in it
 	sites   []site
 	record  ringbuf.Record
 }
@@ -78,6 +79,10 @@ func (k *Kernel) openRing() (err error) {
 		return err
 	}
 	if k.dropped, err = k.newMap(ebpf.MapSpec{Name: "dropped", Type: ebpf.Array, KeySize: 4, ValueSize: 8,
+		MaxEntries: mostNodes}); err != nil {
+		return err
+	}
+	if k.windows, err = k.newMap(ebpf.MapSpec{Name: "windows", Type: ebpf.Array, KeySize: 4, ValueSize: 16,
 		MaxEntries: mostNodes}); err != nil {
 		return err
 	}
@@ -168,7 +173,11 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 	code = append(code,
 		asm.JEq.Imm(asm.R0, 0, "out"),
 		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
-		asm.StoreMem(asm.R10, -8, asm.R7, asm.Word),
+		asm.StoreMem(asm.R10, -8, asm.R7, asm.Word))
+	if k.MaxCalls > 0 {
+		code = append(code, k.limit()...)
+	}
+	code = append(code,
 		asm.LoadMapPtr(asm.R1, k.ring.FD()),
 		asm.Mov.Imm(asm.R2, int32(size)), asm.Mov.Imm(asm.R3, 0),
 		asm.FnRingbufReserve.Call(),
@@ -205,6 +214,34 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 		asm.StoreXAdd(asm.R0, asm.R1, asm.DWord),
 	)
 	return append(code, end("out")...)
+}
+
+// window is for how long calls are counted against MaxCalls, in nanoseconds.
+const window = int32(100 * time.Millisecond)
+
+// limit are instructions that go to "full" when there were too many calls of the node in the window
+// of time. Calls on several processors at once may be counted in the wrong window, which changes no
+// more than which of them are dropped.
+func (k *Kernel) limit() asm.Instructions {
+	most := max(int64(k.MaxCalls)*int64(window)/int64(time.Second), 1)
+	return asm.Instructions{
+		asm.LoadMapPtr(asm.R1, k.windows.FD()),
+		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, -8),
+		asm.FnMapLookupElem.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Reg(asm.R8, asm.R0),
+		asm.FnKtimeGetNs.Call(),
+		asm.LoadMem(asm.R1, asm.R8, 0, asm.DWord),
+		asm.Mov.Reg(asm.R2, asm.R0), asm.Sub.Reg(asm.R2, asm.R1),
+		asm.JLT.Imm(asm.R2, window, "within"),
+		asm.StoreMem(asm.R8, 0, asm.R0, asm.DWord),
+		asm.Mov.Imm(asm.R1, 0),
+		asm.StoreMem(asm.R8, 8, asm.R1, asm.DWord),
+		asm.LoadMem(asm.R1, asm.R8, 8, asm.DWord).WithSymbol("within"),
+		asm.Add.Imm(asm.R1, 1),
+		asm.StoreMem(asm.R8, 8, asm.R1, asm.DWord),
+		asm.JGT.Imm(asm.R1, int32(most), "full"),
+	}
 }
 
 // copyPiece are instructions that copy a piece, or what of it lies on the page on which it begins.

@@ -26,6 +26,9 @@ import (
 type Kernel struct {
 	types *btf.Spec
 	nodes *ebpf.Map // from the ids of processes to nodes
+	// MaxCalls is how many calls of one node are seen in a second; further ones are dropped. 0: no
+	// limit. It is set before Probe is called.
+	MaxCalls int
 	// what was loaded, and is to be closed
 	all []interface{ Close() error }
 	functions

@@ -230,6 +230,39 @@ func TestDropped(t *testing.T) {
 	}
 }
 
+// TestMaxCalls: of more calls than are wanted in a window, the first ones come and the others are
+// counted. Calls of another node do not count.
+func TestMaxCalls(t *testing.T) {
+	k := open(t)
+	k.MaxCalls = 50
+	path := build(t)
+	own, other := start(t, path), start(t, path)
+	if err := errors.Join(k.Follow(0, own.Process.Pid), k.Follow(1, other.Process.Pid)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Probe(path, leads); err != nil {
+		t.Fatal(err)
+	}
+	const many = 2000
+	began := time.Now()
+	for range many {
+		own.call("x")
+	}
+	windows := int(time.Since(began)/time.Duration(window)) + 2
+	other.call("y")
+	got := [2]int{}
+	for _, c := range calls(t, k) {
+		got[c.Node]++
+	}
+	dropped, err := k.Dropped(0)
+	if err != nil || got[0]+int(dropped) != many || got[0] < 5 || got[0] > 5*windows {
+		t.Errorf("%d calls in %d windows, %d came, %d were dropped: %v", many, windows, got[0], dropped, err)
+	}
+	if got[1] != 1 {
+		t.Errorf("%d calls of the other node came", got[1])
+	}
+}
+
 // TestSockets: both ends of a connection agree on how far its streams are, whoever was first.
 func TestSockets(t *testing.T) {
 	k := open(t)
