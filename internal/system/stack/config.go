@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
@@ -15,7 +16,11 @@ type Component struct {
 	On []string
 	// Size is that of a device, in bytes, or 0 for other components.
 	Size int64
-	// Lies says that a device answers flushes and makes nothing durable.
+	// Join makes a device of those below, with chunks of Chunk bytes if it is a Stripe.
+	Join  Join
+	Chunk int64
+	// Lies says that a device answers flushes and makes nothing durable. One that joins others
+	// passes no flush on.
 	Lies bool
 	// FileSystem is the kind of a file system of the kernel, or "". Options are those of its mount.
 	FileSystem string
@@ -24,6 +29,28 @@ type Component struct {
 	// recovers by Recover before it is mounted, if that is given. Components of other kinds are
 	// mounted and unmounted by commands. Verify examines what was unmounted.
 	Init, Mount, Unmount, Recover, Verify []string
+}
+
+// Join is how a component makes one device of several.
+type Join string
+
+// The joins. A Mirror writes everything to each device and reads from the first one. A Stripe puts
+// the first chunk on the first device, the second one on the second, and so on in turn.
+const (
+	Mirror Join = "mirror"
+	Stripe Join = "stripe"
+)
+
+// IsDevice reports whether the component is one, also one that joins others.
+func (c *Component) IsDevice() bool { return c.Size > 0 || c.Join != "" }
+
+// JoinedSize is the size of a device that a component makes of devices of some sizes, in bytes.
+func (c *Component) JoinedSize(sizes []int64) int64 {
+	least := slices.Min(sizes)
+	if c.Join == Stripe {
+		return least / c.Chunk * c.Chunk * int64(len(sizes))
+	}
+	return least
 }
 
 // Config is a stack, bottom up.
@@ -44,20 +71,28 @@ func (c *Config) Devices() (sizes []int64) {
 	return sizes
 }
 
-// lies are which of the devices lie, in the order of the stack.
-func (c *Config) lies() (all []bool) {
+// attached are the components that are devices and are not joined by another one, in the order of
+// the stack.
+func (c *Config) attached() (all []*Component) {
 	for i := range c.Components {
-		if c.Components[i].Size > 0 {
-			all = append(all, c.Components[i].Lies)
+		if d := &c.Components[i]; d.IsDevice() && !c.joined(d.Name) {
+			all = append(all, d)
 		}
 	}
 	return all
 }
 
+// joined reports whether a component is a part of a device that joins several.
+func (c *Config) joined(name string) bool {
+	return slices.ContainsFunc(c.Components, func(d Component) bool {
+		return d.Join != "" && slices.Contains(d.On, name)
+	})
+}
+
 // Step is one thing that a worker does.
 type Step struct {
 	Kind StepKind
-	// Nodes are the files of the devices, of Make, Mount and Verify.
+	// Nodes are the files of the devices that are no part of others, of Make, Mount and Verify.
 	Nodes []uint64 `json:",omitempty"`
 	// Recover has each component recover before it is mounted.
 	Recover bool `json:",omitempty"`

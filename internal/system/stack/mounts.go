@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -137,13 +138,13 @@ func (f *failure) result() Result {
 // mount mounts the stack over the files of devices. init: it is made first. recover: it recovers.
 func (m *mounts) mount(nodes []uint64, init, recover bool) *failure {
 	m.at = map[string]string{}
+	devices := m.attached()
 	for i := range m.Components {
 		c := &m.Components[i]
 		var f *failure
-		if c.Size > 0 {
-			f = m.attach(c, nodes[0])
-			nodes = nodes[1:]
-		} else {
+		if at := slices.Index(devices, c); at >= 0 {
+			f = m.attach(c, nodes[at])
+		} else if !c.IsDevice() {
 			f = m.raise(c, init, recover)
 		}
 		if f != nil {

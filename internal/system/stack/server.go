@@ -4,6 +4,7 @@ package stack
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,13 +49,96 @@ const (
 // sayName is the name of the file by which programs speak.
 const sayName = "say"
 
-// served is a disk as a file.
+// served is a device as a file: a disk, or several that are joined.
 type served struct {
-	mu     sync.Mutex
+	mu    sync.Mutex
+	size  int64
+	parts []part
+	join  Join
+	chunk int64
+	to    *Recorder
+	lies  bool // about flushes
+}
+
+// part is a disk of a device that is served.
+type part struct {
 	disk   *block.Disk
-	device int
-	to     *Recorder
-	lies   bool // about flushes
+	device int // number in the log
+	lies   bool
+}
+
+// newServed serves parts as the device that a component is. to logs requests, unless it is nil.
+func newServed(c *Component, parts []part, to *Recorder) *served {
+	d := &served{parts: parts, join: c.Join, chunk: c.Chunk, to: to, lies: c.Lies, size: parts[0].disk.Size()}
+	if d.join != "" {
+		var sizes []int64
+		for _, p := range parts {
+			sizes = append(sizes, p.disk.Size())
+		}
+		d.size = c.JoinedSize(sizes)
+	}
+	return d
+}
+
+// pieces divides a range of the device into ranges of its parts: the number of the part, the offset
+// there, the offset within the range, and the length. Of a mirror they are those of the first part.
+func (d *served) pieces(offset, length int64, do func(part int, at, from, length int64)) {
+	if d.join != Stripe {
+		do(0, offset, 0, length)
+		return
+	}
+	for from := int64(0); from < length; {
+		chunk, in := (offset+from)/d.chunk, (offset+from)%d.chunk
+		n := min(d.chunk-in, length-from)
+		do(int(chunk%int64(len(d.parts))), chunk/int64(len(d.parts))*d.chunk+in, from, n)
+		from += n
+	}
+}
+
+// read fills b with the bytes at an offset.
+func (d *served) read(b []byte, offset int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pieces(offset, int64(len(b)), func(part int, at, from, length int64) {
+		d.parts[part].disk.Read(b[from:from+length], at)
+	})
+}
+
+// change does a request, and logs it for each disk that it changes. It keeps no data of the
+// request.
+func (d *served) change(o block.Op) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	o.Length = max(min(o.Length, d.size-o.Offset), 0)
+	d.pieces(o.Offset, o.Length, func(part int, at, from, length int64) {
+		piece := block.Op{Kind: o.Kind, Offset: at, Length: length}
+		if o.Kind == block.Write {
+			piece.Data = o.Data[from : from+length]
+		}
+		if d.to != nil {
+			piece.Data = slices.Clone(piece.Data)
+		}
+		first, last := part, part
+		if d.join == Mirror {
+			first, last = 0, len(d.parts)-1
+		}
+		for _, p := range d.parts[first : last+1] {
+			piece.Device = p.device
+			piece.Do(p.disk)
+			d.to.add(piece)
+		}
+	})
+}
+
+// flush makes everything durable that was changed before.
+func (d *served) flush() {
+	d.mu.Lock() // requests that have ended are in the log already
+	defer d.mu.Unlock()
+	for _, p := range d.parts {
+		if !d.lies && !p.lies {
+			d.to.add(block.Op{Kind: block.Flush, Device: p.device})
+		}
+	}
 }
 
 // server is a file system with one file for each disk.
@@ -122,7 +206,7 @@ func (s *server) attributes(node uint64, a *fuse.Attr) bool {
 	case node == sayNode:
 		a.Mode = unix.S_IFREG | 0o666
 	case d != nil:
-		a.Mode, a.Size = unix.S_IFREG|0o600, uint64(d.disk.Size())
+		a.Mode, a.Size = unix.S_IFREG|0o600, uint64(d.size)
 		a.Blocks = a.Size / 512
 	default:
 		return false
@@ -180,10 +264,8 @@ func (s *server) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.Read
 	if d == nil {
 		return nil, fuse.EIO
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	buf = buf[:max(min(int64(len(buf)), d.disk.Size()-int64(in.Offset)), 0)]
-	d.disk.Read(buf, int64(in.Offset))
+	buf = buf[:max(min(int64(len(buf)), d.size-int64(in.Offset)), 0)]
+	d.read(buf, int64(in.Offset))
 	return fuse.ReadResultData(buf), fuse.OK
 }
 
@@ -207,18 +289,6 @@ func (s *server) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32
 	}
 	d.change(block.Op{Kind: block.Write, Offset: int64(in.Offset), Length: int64(len(data)), Data: data})
 	return uint32(len(data)), fuse.OK
-}
-
-// change does a request, and logs it. It keeps no data of the request.
-func (d *served) change(o block.Op) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	o.Device = d.device
-	o.Do(d.disk)
-	if d.to != nil {
-		o.Data = append([]byte(nil), o.Data...)
-		d.to.add(o)
-	}
 }
 
 // takeLines takes lines that a program writes. The end of the last one may be left out.
@@ -248,11 +318,7 @@ func (s *server) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if d == nil {
 		return fuse.EIO
 	}
-	d.mu.Lock() // requests that have ended are in the log already
-	defer d.mu.Unlock()
-	if !d.lies {
-		d.to.add(block.Op{Kind: block.Flush, Device: d.device})
-	}
+	d.flush()
 	return fuse.OK
 }
 

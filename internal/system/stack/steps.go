@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -72,13 +73,13 @@ func (m *mounts) run(s *Step) Result {
 func (m *mounts) verify(nodes []uint64) *failure {
 	m.at = map[string]string{}
 	defer m.unmount()
+	devices := m.attached()
 	for i := range m.Components {
 		c := &m.Components[i]
-		if c.Size > 0 {
-			if f := m.attach(c, nodes[0]); f != nil {
+		if at := slices.Index(devices, c); at >= 0 {
+			if f := m.attach(c, nodes[at]); f != nil {
 				return f
 			}
-			nodes = nodes[1:]
 		} else if f := m.command(c, "verify", c.Verify); f != nil {
 			return f
 		}
@@ -136,7 +137,7 @@ func (m *mounts) env(c *Component) []string {
 	var devices []string
 	for i := range m.Components {
 		d := &m.Components[i]
-		if at := m.at[d.Name]; d.Size > 0 && at != "" {
+		if at := m.at[d.Name]; d.IsDevice() && at != "" {
 			devices = append(devices, at)
 		}
 	}

@@ -24,7 +24,7 @@ import (
 // Worker is a process in which stacks are mounted, one at a time.
 type Worker struct {
 	server *server
-	lies   []bool // which devices do
+	config *Config
 	cmd    *exec.Cmd
 	in     *os.File // steps
 	enc    *json.Encoder
@@ -70,7 +70,7 @@ func Start(c *Config, temp string, flushes bool) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{server: newServer(flushes), lies: c.lies(), in: in, enc: json.NewEncoder(in),
+	w := &Worker{server: newServer(flushes), config: c, in: in, enc: json.NewEncoder(in),
 		dec: json.NewDecoder(out), out: out,
 		said: new(tail), ended: make(chan struct{}), served: make(chan error, 1), slack: time.Minute}
 	fuse := os.NewFile(uintptr(dev), "/dev/fuse")
@@ -153,11 +153,25 @@ func (w *Worker) Close() {
 // the answer, or why a line is wrong.
 func (w *Worker) Hear(hear func(line string) (answer, why string)) { w.server.setHear(hear) }
 
-// Serve serves disks as the devices of a stack, in order, and returns their nodes. to logs requests
-// to them, unless it is nil.
+// Serve serves disks as the devices of a stack, in order, and returns the nodes of those devices
+// that are no part of others. to logs requests to the disks, unless it is nil.
 func (w *Worker) Serve(disks []*block.Disk, to *Recorder) (nodes []uint64) {
-	for i, d := range disks {
-		nodes = append(nodes, w.server.add(&served{disk: d, device: i, to: to, lies: w.lies[i]}))
+	parts := map[string]part{}
+	for i := range w.config.Components {
+		if c := &w.config.Components[i]; c.Size > 0 {
+			n := len(parts)
+			parts[c.Name] = part{disk: disks[n], device: n, lies: c.Lies}
+		}
+	}
+	for _, c := range w.config.attached() {
+		var of []part
+		for _, name := range c.On {
+			of = append(of, parts[name])
+		}
+		if c.Join == "" {
+			of = []part{parts[c.Name]}
+		}
+		nodes = append(nodes, w.server.add(newServed(c, of, to)))
 	}
 	return nodes
 }

@@ -54,6 +54,8 @@ type Report struct {
 	// LeftOut is how many subsets of requests were not formed.
 	LeftOut float64 `json:"left_out"`
 	Groups  []Group `json:"groups,omitempty"`
+	// Without are checks without one of the layers, of a stack that fails.
+	Without []Without `json:"without,omitempty"`
 	// Undecidable is why the first undecided image is so.
 	Undecidable string `json:"first_undecided,omitempty"`
 	// Calls are failures of the workload itself: calls that differ from what they must do.
@@ -85,8 +87,18 @@ type judge struct {
 	signatures map[string]signed
 }
 
-// Check checks a stack. When ctx ends, it returns what it has, and the error of ctx.
+// Check checks a stack, and if it fails, the stack without layers. When ctx ends, it returns what
+// it has, and the error of ctx.
 func Check(ctx context.Context, o Options) (*Report, error) {
+	r, err := checkStack(ctx, o)
+	if err == nil && o.Replay == nil && len(r.Groups) > 0 {
+		err = r.blameLayers(ctx, o)
+	}
+	return r, err
+}
+
+// checkStack is Check for a stack as it is.
+func checkStack(ctx context.Context, o Options) (*Report, error) {
 	j := &judge{Options: o, Report: &Report{Name: o.Spec.Name}, began: time.Now(), groups: map[string]*Group{},
 		signatures: map[string]signed{}}
 	j.subject = commands{o.Spec}

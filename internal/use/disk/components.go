@@ -50,7 +50,7 @@ func (s *Spec) setStack(t *text) error {
 		names[c.Name] = true
 		s.Components = append(s.Components, *c)
 	}
-	if s.Components[len(s.Components)-1].Size > 0 {
+	if s.Components[len(s.Components)-1].IsDevice() {
 		return errors.New("stack: the last layer is a device: something must be on it")
 	}
 	return nil
@@ -68,6 +68,9 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 	if t.Device != "" {
 		return c, setDevice(c, t)
 	}
+	if t.Mirror || t.Stripe != "" {
+		return c, s.setJoin(c, t)
+	}
 	if t.Lies {
 		return nil, errors.New("lies: only a device can lie")
 	}
@@ -77,6 +80,9 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 	for _, name := range c.On {
 		if !names[name] {
 			return nil, fmt.Errorf("on: there is no layer %q below it", name)
+		}
+		if j := s.layer(s.used(name)); j != nil && j.Join != "" {
+			return nil, fmt.Errorf("on: the device %q is a part of %q already", name, j.Name)
 		}
 	}
 	if len(c.On) == 0 {
@@ -115,6 +121,70 @@ func setDevice(c *stack.Component, t *component) (err error) {
 	return err
 }
 
+// setJoin sets how a device joins others.
+func (s *Spec) setJoin(c *stack.Component, t *component) (err error) {
+	rest := component{Name: t.Name, On: t.On, Lies: t.Lies, Mirror: t.Mirror, Stripe: t.Stripe}
+	switch {
+	case t.Mirror && t.Stripe != "" || fmt.Sprint(rest) != fmt.Sprint(*t):
+		return errors.New("a mirror or stripe has a name, on and lies, and nothing else")
+	case len(c.On) < 2:
+		return errors.New("on: a mirror or stripe names two devices or more")
+	}
+	c.Lies, c.Join = t.Lies, stack.Mirror
+	if t.Stripe != "" {
+		c.Join = stack.Stripe
+		if c.Chunk, err = parseSize(t.Stripe); err != nil {
+			return fmt.Errorf("stripe: %q is no size of a chunk, such as 64KB", t.Stripe)
+		}
+	}
+	for i, name := range c.On {
+		d := s.layer(name)
+		switch {
+		case d == nil || d.Size == 0:
+			return fmt.Errorf("on: there is no device %q below it", name)
+		case slices.Contains(c.On[:i], name):
+			return fmt.Errorf("on: the device %q is named twice", name)
+		case s.used(name) != "":
+			return fmt.Errorf("on: the device %q is a part of %q already", name, s.used(name))
+		case c.Chunk%block.PageSize != 0 || d.Size < c.Chunk:
+			return fmt.Errorf("stripe: %s is not a multiple of %d bytes, or more than the device %q has", t.Stripe,
+				block.PageSize, name)
+		}
+	}
+	return nil
+}
+
+// layer is a layer by its name, or nil.
+func (s *Spec) layer(name string) *stack.Component {
+	i := slices.IndexFunc(s.Components, func(c stack.Component) bool { return c.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &s.Components[i]
+}
+
+// used is the name of a layer that is on another one, or "".
+func (s *Spec) used(name string) string {
+	for i := range s.Components {
+		if slices.Contains(s.Components[i].On, name) {
+			return s.Components[i].Name
+		}
+	}
+	return ""
+}
+
+// sizeOf is the size of a device in bytes, or 0 for other layers.
+func (s *Spec) sizeOf(c *stack.Component) int64 {
+	if c.Join == "" {
+		return c.Size
+	}
+	var sizes []int64
+	for _, name := range c.On {
+		sizes = append(sizes, s.layer(name).Size)
+	}
+	return c.JoinedSize(sizes)
+}
+
 // units are those of sizes.
 var units = map[string]int64{"KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
@@ -142,8 +212,7 @@ func (s *Spec) setFileSystem(c *stack.Component, t *component, lines map[string]
 	case len(c.On) != 1:
 		return errors.New("on: a filesystem is on one layer")
 	}
-	below := s.Components[slices.IndexFunc(s.Components, func(b stack.Component) bool { return b.Name == c.On[0] })]
-	if below.Size > 0 && below.Size < kind.least {
+	if size := s.sizeOf(s.layer(c.On[0])); size > 0 && size < kind.least {
 		return fmt.Errorf("filesystem: %s needs a device of %d MB", t.FileSystem, kind.least>>20)
 	}
 	lines["init"] = kind.mkfs + " " + t.Mkfs + " $ARIADNE_BELOW"

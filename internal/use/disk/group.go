@@ -23,10 +23,13 @@ type Group struct {
 	Executions int `json:"executions"`
 	// Example is the one that lacks least.
 	Example *Failure `json:"example,omitempty"`
+	// Blamed are the layers without which the stack does not show the symptom.
+	Blamed []string `json:"blamed,omitempty"`
 	// Dir is where the example is kept, if it is.
 	Dir string `json:"dir,omitempty"`
 
 	last string // execution that was counted
+	key  string // the symptom
 }
 
 // Failure is an image that is rejected.
@@ -73,7 +76,7 @@ func (r *round) blame(ctx context.Context, im *image, p *block.Point, why string
 	key := r.symptom(im, why)
 	g := r.j.groups[key]
 	if g == nil {
-		g = &Group{Layer: im.result.layer, Why: why}
+		g = &Group{Layer: im.result.layer, Why: why, key: key}
 		r.j.groups[key] = g
 	}
 	g.Images++

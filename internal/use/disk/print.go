@@ -72,6 +72,19 @@ func Print(w io.Writer, r *Report, style report.Style) {
 		}
 		r.Groups[i].write(func(format string, args ...any) { p("  "+format, args...) })
 	}
+	for i := range r.Without {
+		r.Without[i].write(func(format string, args ...any) { p("  "+format, args...) })
+	}
+}
+
+// write says what came of a check without a layer, in a line.
+func (w *Without) write(p func(format string, args ...any)) {
+	if w.Impossible != "" {
+		p("without the layer %s the stack cannot be checked: %s", w.Layer, w.Impossible)
+		return
+	}
+	p("without the layer %s: %s, %s examined, %d fail", w.Layer, some(w.Executions, "execution"),
+		some(w.Checked, "image"), w.Failed)
 }
 
 // speed is how many images were recovered and examined in a second.
@@ -93,6 +106,9 @@ func (g *Group) write(p func(format string, args ...any)) {
 		p("  this is during the recovery from a first loss, after %s", f.Recovery.where())
 		f.Recovery.writeLost(p, "lost at first")
 		f.writeLost(p, "lost in the recovery")
+	}
+	for _, layer := range g.Blamed {
+		p("  without the layer %s, no image fails in this way", layer)
 	}
 	if g.Dir != "" {
 		p("  kept in %s", g.Dir)

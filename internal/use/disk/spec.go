@@ -90,6 +90,8 @@ type component struct {
 	On         []string `yaml:"on"`
 	Device     string   `yaml:"device"`
 	Lies       bool     `yaml:"lies"`
+	Mirror     bool     `yaml:"mirror"`
+	Stripe     string   `yaml:"stripe"`
 	FileSystem string   `yaml:"filesystem"`
 	Mkfs       string   `yaml:"mkfs"`
 	Options    string   `yaml:"options"`

@@ -1,0 +1,107 @@
+//go:build linux
+
+package disk
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// joinedStack is ext4 on two devices that are joined. raid is the rest of the layer that joins
+// them, and first and second of the devices.
+func joinedStack(raid, first, second string) string {
+	return `
+stack:
+- {name: a, device: 8MB` + first + `}
+- {name: b, device: 8MB` + second + `}
+- {name: raid, on: [a, b], ` + raid + `}
+- {name: ext4, filesystem: ext4, mkfs: -b 1024}
+checker:
+  mutate: 'for i in 1 2; do echo text > note$i; sync note$i .; echo promise note$i > /dev/ariadne; done'
+  check: 'for n in $ARIADNE_PROMISES; do grep -qs text $n || { echo $n is lost; exit 1; }; done'
+images: 12
+`
+}
+
+// TestJoins: a file system on a mirror or stripe keeps what is synced, unless flushes do not reach
+// a device whose content counts. A layer is blamed if the stack does not fail without it.
+func TestJoins(t *testing.T) {
+	able(t, "mkfs.ext4")
+	const lies = ", lies: true"
+	for _, c := range []struct {
+		raid, first, second string
+		fails               bool
+		blamed              []string
+	}{
+		{raid: "mirror: true"},
+		{raid: "stripe: 64KB"},
+		{raid: "mirror: true", second: lies},
+		{raid: "mirror: true", first: lies, fails: true},
+		{raid: "stripe: 64KB" + lies, fails: true, blamed: []string{"raid"}},
+		{raid: "mirror: true" + lies, fails: true, blamed: []string{"raid"}},
+	} {
+		r := check(t, Options{Spec: parse(t, joinedStack(c.raid, c.first, c.second))})
+		text := printed(r)
+		if c.fails != (r.Failed > 0) || c.fails != (len(r.Without) == 1) || r.Undecided > 0 {
+			t.Errorf("%+v: %s", c, text)
+			continue
+		}
+		for _, g := range r.Groups {
+			if !slices.Equal(g.Blamed, c.blamed) {
+				t.Errorf("%+v: blamed %v\n%s", c, g.Blamed, text)
+			}
+		}
+		if c.blamed != nil && !strings.Contains(text, "without the layer raid, no image fails in this way") {
+			t.Errorf("%+v: the report does not name the layer:\n%s", c, text)
+		}
+	}
+}
+
+// TestWithout: a layer of commands on a directory gives way to that directory, and no other layer
+// but a mirror or stripe can be left out.
+func TestWithout(t *testing.T) {
+	s := parse(t, joinedStack("stripe: 64KB", "", ""))
+	two := *s
+	two.Components = append(slices.Clone(s.Components), s.Components[3], s.Components[3])
+	two.Components[4].Name, two.Components[4].FileSystem, two.Components[4].On = "over", "", []string{"ext4"}
+	two.Components[5].Name, two.Components[5].FileSystem, two.Components[5].On = "top", "", []string{"over"}
+	for name, want := range map[string]string{"a": "", "b": "", "ext4": "", "raid": "a() ext4(a) over(ext4) top(over)",
+		"over": "a() b() raid(a b) ext4(raid) top(ext4)", "top": "a() b() raid(a b) ext4(raid) over(ext4)"} {
+		var got []string
+		if o := two.without(name); o != nil {
+			for _, c := range o.Components {
+				got = append(got, c.Name+"("+strings.Join(c.On, " ")+")")
+			}
+			if name == "raid" && o.Components[0].Size != 16<<20 {
+				t.Errorf("in the place of the stripe is a device of %d bytes", o.Components[0].Size)
+			}
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("without %s: %q, and should be %q", name, got, want)
+		}
+	}
+}
+
+// TestWrongJoins: specs with mirrors and stripes that cannot be are refused.
+func TestWrongJoins(t *testing.T) {
+	const top = "\nfiles: {rule: in_order}\n"
+	for want, layers := range map[string]string{
+		"names two devices or more": "{device: 8MB, name: a}, {mirror: true, on: [a]}",
+		"there is no device \"fs\"": "{device: 8MB, name: a}, {device: 8MB, name: b}, {name: fs, mount: 'true'}, {mirror: true, on: [a, fs]}",
+		"named twice":               "{device: 8MB, name: a}, {mirror: true, on: [a, a]}",
+		"is a part of \"fs\"":       "{device: 8MB, name: a}, {device: 8MB, name: b}, {name: fs, mount: 'true', on: [a]}, {mirror: true, on: [a, b]}",
+		"is a part of \"raid\"":     "{device: 8MB, name: a}, {device: 8MB, name: b}, {name: raid, mirror: true, on: [a, b]}, {name: fs, mount: 'true', on: [a]}",
+		"is not a multiple of":      "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: 2KB, on: [a, b]}",
+		"or more than the device":   "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: 16MB, on: [a, b]}",
+		"is no size of a chunk":     "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: much, on: [a, b]}",
+		"and nothing else":          "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, stripe: 64KB, on: [a, b]}",
+		"the last layer is a dev":   "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, on: [a, b]}",
+		"needs a device of 300 MB":  "{device: 150MB, name: a}, {device: 149MB, name: b}, {stripe: 64KB, on: [a, b]}, {filesystem: xfs}",
+	} {
+		_, err := Parse("test.yaml", []byte("stack: ["+layers+"]"+top))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, and should contain %q", err, want)
+		}
+	}
+}
