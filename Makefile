@@ -20,6 +20,7 @@
 #   explained  explains the violations of known bugs; writes docs/results/explained.md
 #   timers     lists places in real programs that decide by the clock; writes docs/results/timers.md
 #   storage    lets programs that store things lose their power; writes the table of docs/results/storage.md
+#   stacks     checks the storage stacks of the eXplode paper; writes the tables of docs/results/stacks.md
 #   results    lets the strategies look for known bugs; writes docs/results/strategies.md
 #   generate   renews the generated pages in docs/
 
@@ -28,7 +29,7 @@ GO ?= go
 # Pages that are generated are wrapped as all others are.
 WRAP = $(GO) run ./tools/prose -w docs
 
-.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short profile figures compat bugs papers results sweep faulty findings explained timers storage packages lint generate clean
+.PHONY: build release demo test test-long fuzz-kernel suites bench bench-short profile figures compat bugs papers results sweep faulty findings explained timers storage stacks packages lint generate clean
 
 build:
 	$(GO) build -ldflags='-E main.start' -o bin/ariadne ./cmd/ariadne
@@ -112,6 +113,10 @@ timers: build
 storage: build
 	examples/storage/fetch
 	$(GO) run ./tools/storage
+	@$(WRAP)
+
+stacks: build
+	$(GO) run ./tools/stacks
 	@$(WRAP)
 
 packages:
