@@ -47,13 +47,14 @@ func Emit(n *kernel.Node, f *Flow, m ariadne.Message) {
 	n.Out = append(n.Out, m)
 }
 
-// FlowFor returns the record of the flow k for an answer at the given epoch. A
-// peer that was switched off counts its epochs anew: then numbers go on from
-// what it does not remember, so that none is used twice.
-func FlowFor(n *kernel.Node, k FlowKey, epoch int) *Flow {
+// FlowFor returns the record of the flow k for an answer at the given epoch. first: what is
+// answered is the first message of the epoch. A node that was switched off does not remember what
+// it has sent before, and each node counts its epochs itself: so where it has no record, and may
+// have had one, numbers go on from what it cannot have used.
+func FlowFor(n *kernel.Node, k FlowKey, epoch int, first bool) *Flow {
 	f := (*flows.Of(n))[k]
 	if f == nil || f.Epoch < epoch {
-		f = newFlow(n, k, epoch)
+		f = newFlow(n, k, epoch, epoch < FirstEpoch(n) || !first && n.Boots > 0)
 	}
 	return f
 }
@@ -64,10 +65,12 @@ func NextFlow(n *kernel.Node, k FlowKey) *Flow {
 	if old := (*flows.Of(n))[k]; old != nil {
 		epoch = max(epoch, old.Epoch+1)
 	}
-	return newFlow(n, k, epoch)
+	return newFlow(n, k, epoch, false)
 }
 
-func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
+// newFlow begins an epoch of a flow. forgotten: the node may have sent something in it before it
+// was switched on.
+func newFlow(n *kernel.Node, k FlowKey, epoch int, forgotten bool) *Flow {
 	all := flows.Of(n)
 	if *all == nil {
 		*all = map[FlowKey]*Flow{}
@@ -78,8 +81,9 @@ func newFlow(n *kernel.Node, k FlowKey, epoch int) *Flow {
 			f.before = old
 		}
 	}
-	if epoch < FirstEpoch(n) {
+	if forgotten { // it goes on from the one before, and others go on from it
 		f.seq = f.Before(n).seq
+		f.before = f
 	}
 	(*all)[k] = f
 	return f

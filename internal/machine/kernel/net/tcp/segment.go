@@ -90,7 +90,7 @@ func (s *stack) reject(n *kernel.Node, m *ariadne.Message) {
 		return
 	}
 	f := inet.FlowFor(n, inet.FlowKey{Proto: ariadne.TCP, Pair: inet.Pair{Local: r.Flow.Src, Remote: r.Flow.Dst}},
-		r.Flow.Epoch)
+		r.Flow.Epoch, m.Seq == 1)
 	switch {
 	case f.Epoch <= m.Flow.Epoch:
 	case m.Flags&ariadne.SYN == 0:
@@ -141,7 +141,7 @@ func (c *Socket) simultaneous(m *ariadne.Message) {
 		if m.Flow.Epoch < c.epoch {
 			return
 		}
-		c.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: c.key()}, m.Flow.Epoch)
+		c.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: c.key()}, m.Flow.Epoch, m.Seq == 1)
 		c.epoch = m.Flow.Epoch
 	}
 	c.state = inet.SynRcvd
@@ -183,7 +183,8 @@ func (c *Socket) spawn(m *ariadne.Message) {
 	s.ports.Add(child.Local.Port(), child)
 	s.conns[child.key()] = child
 	if !iface.IsOwn(c.Node, child.Remote.Addr()) {
-		child.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch)
+		child.flow = inet.FlowFor(c.Node, inet.FlowKey{Proto: ariadne.TCP, Pair: child.key()}, child.epoch,
+			m.Seq == 1)
 	}
 	c.embryos++
 	child.sendNow(ariadne.SYN | ariadne.ACK)

@@ -404,7 +404,7 @@ func (u *Socket) transmit(src, dst netip.AddrPort, data []byte) {
 func emit(n *kernel.Node, m ariadne.Message) {
 	m.Flow.Epoch = inet.FirstEpoch(n)
 	key := inet.FlowKey{Proto: ariadne.UDP, Pair: inet.Pair{Local: m.Flow.Src, Remote: m.Flow.Dst}}
-	inet.Emit(n, inet.FlowFor(n, key, m.Flow.Epoch), m)
+	inet.Emit(n, inet.FlowFor(n, key, m.Flow.Epoch, true), m)
 }
 
 // datagram takes in a datagram, or (RST) the news that nobody is at its port.
