@@ -1,12 +1,14 @@
 // Command timers lists the implicit timers of real programs by `ariadne timers`, and writes
-// docs/results/timers.md from them and from what people found in the programs' sources.
+// docs/results/timers.md from them and from what people found in the programs' sources. It also
+// looks for the bugs in examples/timers.
 //
 //	go run ./tools/timers [flags]
 //
 // Results are kept below the work directory, so the page has all targets: those that are not run
-// this time as they were last. Exit status 1: nobody has judged a place.
+// this time as they were last. Exit status 1: nobody has judged a place, or a search has missed a
+// planted bug, or found one where there is none.
 //
-// Read next: page.go.
+// Read next: page.go, planted.go.
 package main
 
 import (
@@ -50,6 +52,8 @@ type options struct {
 	limit            time.Duration
 	schedules        int
 	window           time.Duration
+	seeds            int
+	budget           time.Duration // of a search for a planted bug
 	ariadne          harness.Ariadne
 }
 
@@ -64,6 +68,8 @@ func main() {
 	flag.DurationVar(&o.limit, "time", 5*time.Minute, "real time for each target")
 	flag.IntVar(&o.schedules, "schedules", 3, "schedules of each target, at most")
 	flag.DurationVar(&o.window, "window", time.Hour, "how much later a step is tried at most")
+	flag.IntVar(&o.seeds, "seeds", 3, "searches for each planted bug")
+	flag.DurationVar(&o.budget, "budget", time.Minute, "real time for each of these searches")
 	only := flag.String("only", "", "run the targets whose spec matches this regular expression")
 	flag.Parse()
 	var err error
@@ -112,7 +118,11 @@ func (o *options) run(ctx context.Context) (good bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	return good, os.WriteFile(o.page, page(targets, all, earlier), 0o644)
+	planted, allFound, err := o.seek(ctx)
+	if err != nil {
+		return false, err
+	}
+	return good && allFound, os.WriteFile(o.page, page(targets, all, planted, earlier), 0o644)
 }
 
 // find runs the command on a target.

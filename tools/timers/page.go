@@ -72,7 +72,7 @@ in the same step. So the page is no list of all timers of a program.
 
 // page is docs/results/timers.md. Targets of which nothing is kept here stay as the earlier page
 // has them.
-func page(targets []target, all []*result, earlier harness.Page) []byte {
+func page(targets []target, all []*result, planted []*sought, earlier harness.Page) []byte {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format, args...) }
 	p(head, "`make timers`", "`ariadne timers`", "`examples/timers.yaml`")
@@ -118,6 +118,9 @@ func page(targets []target, all []*result, earlier harness.Page) []byte {
 				time.Duration(x.After-x.Arrives).Round(time.Millisecond), x.Seen, cell(values(x)),
 				cmp.Or(t.judge(x), "not looked at"))
 		}
+	}
+	if s := plantedSection(planted, earlier); s != "" {
+		p("\n%s", s)
 	}
 	return []byte(b.String())
 }

@@ -29,7 +29,7 @@ func TestPage(t *testing.T) {
 	if allJudged(&all[0], r) {
 		t.Error("one was not judged")
 	}
-	text := string(page(all, []*result{r}, harness.Page("")))
+	text := string(page(all, []*result{r}, nil, harness.Page("")))
 	for _, want := range []string{"| Redis | 2 | 1 | 0 | 0 | 0 |",
 		"| `replicationCron (replication.c:3591)` | timer | 1m1s | 3 | 60 before, 61 after | true: the primary is silent |",
 		"| `other (replication.c:3591)` | timer | 1m1s | 3 | 60 before, 61 after | not looked at |"} {
@@ -40,5 +40,22 @@ func TestPage(t *testing.T) {
 	r.Timers = r.Timers[:1]
 	if !allJudged(&all[0], r) {
 		t.Error("all were judged")
+	}
+}
+
+// TestPlantedSection: a search that has missed a bug does not look like one that has found it. A
+// page without new searches keeps the earlier section.
+func TestPlantedSection(t *testing.T) {
+	all := []*sought{{Name: "bucket", Budget: time.Minute, Fixed: 40,
+		Found: []found{{Found: true, Took: 1500 * time.Millisecond, Executions: 7}, {Executions: 9},
+			{Wrong: "inconclusive: a call"}}}}
+	text := plantedSection(all, harness.Page(""))
+	want := "| `bucket` | 1.5 s, 7 | not found in 9 | inconclusive: a call | nothing in 40 |"
+	if !strings.Contains(text, want) {
+		t.Errorf("no %q in:\n%s", want, text)
+	}
+	again := plantedSection(nil, harness.Page("# Page\n\n"+text))
+	if strings.TrimSpace(again) != strings.TrimSpace(text) {
+		t.Errorf("kept:\n%s", again)
 	}
 }

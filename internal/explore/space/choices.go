@@ -1,6 +1,8 @@
 package space
 
 import (
+	"slices"
+
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
@@ -178,7 +180,7 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 		return i, true
 	}
 	if e.Varied.Variation() == "" {
-		return p.addOtherLength(e)
+		return p.addAnother(e)
 	}
 	before, err := e.WithoutLastChoice()
 	if err != nil {
@@ -192,13 +194,19 @@ func (p *Path) Find(e *world.Event) (i int, ok bool) {
 	if i = f.index(e); i >= 0 {
 		return i, true
 	}
-	return p.addOtherLength(e)
+	return p.addAnother(e)
 }
 
-// addOtherLength appends to the last frame's Enabled an event that is another one of it but for how
-// long its fault lasts (world.Rules.Seldom).
-func (p *Path) addOtherLength(e *world.Event) (i int, ok bool) {
+// addAnother appends to the last frame's Enabled an event that is another one of it but for how
+// long its fault lasts (world.Rules.Seldom), or for how late it is.
+func (p *Path) addAnother(e *world.Event) (i int, ok bool) {
 	f := p.Last()
+	if e.Kind == world.Late {
+		if i = f.OnTime(e); i >= 0 {
+			return p.AppendLater(i, e.At)
+		}
+		return -1, false
+	}
 	if !p.space.System.Lasts(e) {
 		return -1, false
 	}
@@ -208,6 +216,14 @@ func (p *Path) addOtherLength(e *world.Event) (i int, ok bool) {
 	}
 	f.Enabled = append(f.Enabled, f.Enabled[of].WithLength(e.OutageLength()))
 	return len(f.Enabled) - 1, true
+}
+
+// OnTime is where a frame's Enabled has what a late event is when it is on time, or -1.
+func (f *Frame) OnTime(late *world.Event) int {
+	return slices.IndexFunc(f.Enabled, func(e world.Event) bool {
+		return world.CanBeLate(e.Kind) && e.Node == late.Node && (e.Packet == nil) == (late.Packet == nil) &&
+			(e.Packet == late.Packet || e.Packet.SameDelivery(late.Packet)) && e.Varied.Variation() == ""
+	})
 }
 
 // FindAction is Find of an event that is not varied, by its action.

@@ -448,6 +448,26 @@ func (p *Path) AppendVaried(i int, v ariadne.Variation) (event int, ok bool) {
 	return len(f.Enabled) - 1, true
 }
 
+// AppendLater appends likewise event i at a later time or, if it may not happen then, as late as it
+// may before. Not ok: it may happen no later, or the bounds do not leave it.
+func (p *Path) AppendLater(i int, at ariadne.Time) (event int, ok bool) {
+	f := p.Last()
+	if f.Rest || !p.boundsAllow(f, p.boundsLeft(f), false, world.Late) {
+		return i, false
+	}
+	e := &f.Enabled[i]
+	at = min(at, p.until)
+	later, ok := p.space.System.Later(&f.State.State, e, at)
+	if !ok {
+		later, ok = p.space.latest(&f.State, e, e.At, at)
+	}
+	if !ok {
+		return i, false
+	}
+	f.Enabled = append(f.Enabled, later)
+	return len(f.Enabled) - 1, true
+}
+
 // AppendDrawn appends likewise event i varied where counts of alternatives come to their ends, and
 // by what costs nothing at random (world.System.Drawn), which will turn out when the node has come
 // there. It works with living nodes only.

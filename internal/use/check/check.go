@@ -407,6 +407,9 @@ func (c *check) closeReport(ctx context.Context) (*record.Report, error) {
 	if why == "" && ctx.Err() != nil {
 		why = record.Interrupted
 	}
+	if c := r.Coverage; c != nil && c.Exhausted && why == search.StopTime {
+		why = StopExplored // and the time was up later, beyond that
+	}
 	if c := r.Coverage; why == StopExplored && c != nil {
 		switch {
 		case !c.Exhausted && c.CutOff > 0:

@@ -136,6 +136,7 @@ func (x *explorer) explore(ctx context.Context, workers int) {
 		News:     func(i int) func() strategy.News { return func() strategy.News { return newsOf(meters[i]) } },
 		Combined: func(i int) func(*space.Path) bool { return func(*space.Path) bool { return meters[i].Fresh() } },
 		Next:     x.check.ledger.next, Without: x.row.Without, Faultless: x.check.system.Rules.Faults.None(),
+		Probes:   o.probes() != ProbeNone,
 		Features: &x.behaviour.features, Recall: x.corpus.recall, Sought: x.sought}
 	var all []*worker
 	for i, e := range x.row.Make(b) {

@@ -115,7 +115,7 @@ func (s *Search) probes() ClockProbes {
 	p := s.ProbeClocks
 	if p == ProbeByStrategy {
 		p = ProbeNone
-		if row, _ := strategy.Named(s.Strategy); row.Name == strategy.DefaultName {
+		if row, _ := strategy.Named(s.Strategy); row.Name == strategy.DefaultName || row.Name == strategy.LateName {
 			p = ProbeSome
 		}
 	}

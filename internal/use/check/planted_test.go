@@ -44,9 +44,45 @@ func TestDefaultFindsPlantedBugs(t *testing.T) {
 	}
 }
 
+// TestDefaultFindsPlantedTimers: likewise bugs of programs that read the clock and set no timer.
+// Some show in the step that is late, and some only in a later one. Their traces replay.
+func TestDefaultFindsPlantedTimers(t *testing.T) {
+	fetchExample(t, "timers")
+	names := []string{"bucket", "backoff", "quota", "dedup"}
+	if os.Getenv("ARIADNE_LONG") != "" {
+		names = append(names, "gateway", "breaker", "leader", "tickets", "slots", "ttl", "members", "seat", "flush")
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			s, err := spec.Read("../../../examples/timers/" + name + "-bug.yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			o := check.Options{System: system.Options{Version: "test"}, Out: filepath.Join(t.TempDir(), "out"),
+				Workers: 1, Executions: 6000, Search: check.Search{Strategy: "default", Fresh: true}}
+			found, err := check.Check(t.Context(), s, o)
+			if err != nil || found.Outcome != record.Violated {
+				t.Fatalf("%v: %+v", err, found)
+			}
+			again, err := run.Replay(t.Context(), nil, found.Violations[0].Trace,
+				run.Options{System: o.System, Out: filepath.Join(t.TempDir(), "out")})
+			if err != nil || again.Outcome != record.Violated || again.Mismatch != nil {
+				t.Errorf("replayed: %v, %+v", err, again)
+			}
+			if s, err = spec.Read("../../../examples/timers/" + name + ".yaml"); err != nil {
+				t.Fatal(err)
+			}
+			o.Out, o.Executions = filepath.Join(t.TempDir(), "out"), 300
+			if fixed, err := check.Check(t.Context(), s, o); err != nil || fixed.Outcome != record.Nothing {
+				t.Errorf("without the bug: %v: %+v", err, fixed)
+			}
+		})
+	}
+}
+
 // TestPlantedAreNotNatural: on time and without faults, nothing is wrong.
 func TestPlantedAreNotNatural(t *testing.T) {
-	for dir, want := range map[string]int{"planted": 24, "twofaults": 20} {
+	for dir, want := range map[string]int{"planted": 24, "timers": 26, "twofaults": 20} {
 		t.Run(dir, func(t *testing.T) {
 			fetchExample(t, dir)
 			specs, err := filepath.Glob("../../../examples/" + dir + "/*.yaml")

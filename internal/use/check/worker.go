@@ -585,6 +585,13 @@ func (w *worker) attempt(p *space.Path, end string, v *ariadne.Violation) *recor
 	return a
 }
 
+// exploredBefore reports whether a search that something has stopped had explored all before, and
+// only went on beyond that.
+func (w *worker) exploredBefore() bool {
+	s, ok := w.search.Explorer.(*strategy.Series)
+	return ok && s.Explored() && !w.explorer.hasTimes()
+}
+
 // enterEnd enters how the worker's search has ended.
 func (w *worker) enterEnd(how string) {
 	r := &work.Result{}
@@ -597,6 +604,8 @@ func (w *worker) enterEnd(how string) {
 	case how == search.SearchExhausted:
 		r.Explored = true
 		r.Stop.Say(StopExplored)
+	case w.exploredBefore():
+		r.Explored = true
 	// there others may still be at work on the last of them
 	case how == search.SearchDone && w.living == nil:
 		r.Stop.Say(stopPaths)

@@ -318,7 +318,7 @@ func TestMarks(t *testing.T) {
 			f.Enabled = append(f.Enabled, e)
 			m := newMarks()
 			n := m.of(f, len(f.Enabled)-1)
-			if again, err := m.event(f, n); err != nil || !again.SameAction(&e) {
+			if again, err := m.event(nil, f, n); err != nil || !again.SameAction(&e) {
 				t.Errorf("%v became %v, %v", e.Action(), again.Action(), err)
 			}
 		}

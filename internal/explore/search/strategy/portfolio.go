@@ -111,10 +111,20 @@ func (f *Portfolio) begins(keep int) {
 	}
 }
 
-// next is the member that has spent the least of its share.
+// Idler is an explorer that may have nothing to do in a system.
+type Idler interface {
+	Explorer
+	// Idle reports whether its next path would be none of its own.
+	Idle() bool
+}
+
+// next is the member that has spent the least of its share, and is not idle. The first never is.
 func (f *Portfolio) next() *Member {
 	least := f.Members[0]
 	for _, m := range f.Members[1:] {
+		if i, ok := m.Explorer.(Idler); ok && i.Idle() {
+			continue
+		}
 		if m.spent < least.spent {
 			least = m
 		}

@@ -118,6 +118,9 @@ func find(p *space.Path, d *Deviation) (event int, ok bool) {
 		}
 		return p.Find(&e)
 	}
+	if a, err := names.Parse(d.Action); err == nil && a.Kind == world.Late && d.Vary == "" {
+		return p.FindAction(a)
+	}
 	return 0, false
 }
 

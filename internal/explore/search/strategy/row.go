@@ -70,6 +70,8 @@ type Builder struct {
 	Sought *Sought
 	// Faultless: there is no budget of faults.
 	Faultless bool
+	// Probes: messages are tried at other times.
+	Probes bool
 
 	// Features are what all workers of the check have met; nil: there is no check, and they begin
 	// here.

@@ -7,13 +7,14 @@ import (
 )
 
 func init() {
-	register(Row{Name: DefaultName, Parts: append(slices.Clone(guided), partNovelty), Doc: "the natural schedule, then shares of the time for deviations, slow, priorities, rounds and novelty",
+	register(Row{Name: DefaultName, Parts: append(slices.Clone(guided), partNovelty),
+		Doc:    "the natural schedule, then shares for deviations, slow, priorities, rounds, late and novelty",
 		States: true, Matches: true, Orders: true, AgainAtFirst: true, Seeks: true,
 		Make: func(b *Builder) []Explorer {
 			d := Default{Paths: defaultPaths, Bytes: b.Bytes - b.Bytes/noveltyPart, Rounds: *b.rounds(b.Seed),
 				Skip:    b.From > 0,
-				Workers: b.Workers, Full: b.Full, Faultless: b.Faultless, News: b.News, Recall: b.Recall,
-				Seeks: b.Sought != nil,
+				Workers: b.Workers, Full: b.Full, Faultless: b.Faultless, Late: b.Probes,
+				News: b.News, Recall: b.Recall, Seeks: b.Sought != nil,
 				Novelty: func(worker int) *Novelty {
 					n := b.novelty(SeedOf(b.Seed, worker), worker)
 					n.Bytes /= noveltyPart
@@ -39,6 +40,15 @@ type Series struct {
 	// Full, when not nil, reports that no more states can be known: what relies on
 	// that, which is what is exhaustive, then ends.
 	Full func() bool
+	// Beyond, when not nil, has some more paths when all was explored, if messages may be late and
+	// nodes read the clock with them: as many as there were, within bounds.
+	Beyond Explorer
+
+	// explored: that was all, and Beyond has so many paths left.
+	explored bool
+	left     int
+	all      int  // paths that have begun
+	clocks   bool // a node has read the clock with a message
 
 	made  int    // paths of the first part that have shown anything new
 	begun bool   // the first part has had a path
@@ -72,6 +82,8 @@ type Default struct {
 	Faultless bool
 	// Seeks: novelty is told what to look for.
 	Seeks bool
+	// Late: messages may be late by any time.
+	Late bool
 	// News returns Portfolio.News of a worker; nil: it is not known.
 	News func(worker int) func() News
 	// Novelty returns a worker's own; nil: there is none.
@@ -98,7 +110,11 @@ func (d Default) Explorers() []Explorer {
 			for _, m := range rest.Members {
 				first.Members = append(first.Members, &Member{Explorer: m.Explorer, Share: m.Share, Tally: m.Tally})
 			}
-			all[i] = &Series{Full: d.Full, Parts: []Part{{first, (d.Paths + near - 1) / near}, {Explorer: rest}}}
+			s := &Series{Full: d.Full, Parts: []Part{{first, (d.Paths + near - 1) / near}, {Explorer: rest}}}
+			if d.Late {
+				s.Beyond = &Late{Seed: SeedOf(^d.Rounds.Seed, i)}
+			}
+			all[i] = s
 		}
 	}
 	return all
@@ -121,6 +137,10 @@ func (d Default) random(worker int) *Portfolio {
 		Share: slow, Tally: Tally{Name: "slow"}},
 		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}, Tally: Tally{Name: "priorities"}},
 		{Explorer: &r, Tally: Tally{Name: "rounds"}}}}
+	if d.Late {
+		late := &Late{Seed: r.Seed, Index: r.Index}
+		f.Members = append(f.Members, &Member{Explorer: late, Tally: Tally{Name: LateName}})
+	}
 	if d.Novelty != nil {
 		f.Members = append(f.Members,
 			&Member{Explorer: d.Novelty(worker), Share: novelty, Tally: Tally{Name: "novelty"}})
@@ -139,6 +159,13 @@ func SeedOf(seed uint64, worker int) uint64 { return seed + uint64(worker)*0x9e3
 
 // Begin implements Explorer.
 func (s *Series) Begin(p *space.Path) (keep int, ok bool) {
+	if s.explored {
+		if s.left--; s.left < 0 {
+			return 0, false
+		}
+		return s.Beyond.Begin(p)
+	}
+	s.all++
 	for len(s.Parts) > 0 {
 		part := &s.Parts[0]
 		missed := ""
@@ -156,7 +183,11 @@ func (s *Series) Begin(p *space.Path) (keep int, ok bool) {
 			}
 			if exhaustive {
 				if missed = e.Missed(); missed == "" {
-					return 0, false // nothing is left for the others
+					if s.Beyond == nil || !s.clocks {
+						return 0, false // nothing is left for the others
+					}
+					s.explored, s.left = true, min(max(s.all, fewestBeyond), mostBeyond)
+					return s.Beyond.Begin(p)
 				}
 			}
 		}
@@ -172,21 +203,46 @@ func (s *Series) Begin(p *space.Path) (keep int, ok bool) {
 	return 0, false
 }
 
+// fewestBeyond and mostBeyond bound the paths of Beyond.
+const (
+	fewestBeyond = 300
+	mostBeyond   = 3000
+)
+
+// now is the explorer whose turn it is.
+func (s *Series) now() Explorer {
+	if s.explored {
+		return s.Beyond
+	}
+	return s.Parts[0].Explorer
+}
+
 // Next implements Explorer.
-func (s *Series) Next(p *space.Path) (event int, ok bool) { return s.Parts[0].Explorer.Next(p) }
+func (s *Series) Next(p *space.Path) (event int, ok bool) {
+	if by := p.Last().By; by != nil && by.Input.Packet != nil && space.MayDependOnTime(&by.Output) {
+		s.clocks = true
+	}
+	return s.now().Next(p)
+}
 
 // End implements Explorer.
-func (s *Series) End(p *space.Path, e End) error { return s.Parts[0].Explorer.End(p, e) }
+func (s *Series) End(p *space.Path, e End) error { return s.now().End(p, e) }
+
+// Explored reports whether all was explored, whatever paths there were since.
+func (s *Series) Explored() bool { return s.explored }
 
 // Aside implements Sider: others may still rely on the known states when this one is in a
 // part that does not.
 func (s *Series) Aside() bool {
+	if s.explored {
+		return true
+	}
 	_, exhaustive := s.Parts[0].Explorer.(Exhaustive)
 	return !exhaustive || Aside(s.Parts[0].Explorer)
 }
 
 // TriesFaultsAtRest implements FaultTrier.
-func (s *Series) TriesFaultsAtRest() bool { return TriesFaultsAtRest(s.Parts[0].Explorer) }
+func (s *Series) TriesFaultsAtRest() bool { return TriesFaultsAtRest(s.now()) }
 
 // Knows implements Knower.
 func (s *Series) Knows() bool {
@@ -202,7 +258,7 @@ func (s *Series) Cut() string { return s.cut }
 
 // Missed implements Exhaustive.
 func (s *Series) Missed() string {
-	if s.cut != "" {
+	if s.explored || s.cut != "" {
 		return s.cut
 	}
 	if e, ok := s.Parts[0].Explorer.(Exhaustive); ok {

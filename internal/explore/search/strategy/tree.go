@@ -81,8 +81,10 @@ type marks struct {
 
 // mark is an event by the undisturbed one of the frame and the variation of it. With seldom the
 // fault of that has another length than it has in any event of the frame (world.Rules.Seldom).
+// With late it happens so much later than that one, by no time that the frame has.
 type mark struct {
 	plain  int
+	late   ariadne.Time
 	vary   ariadne.Variation
 	seldom bool
 	fault  ariadne.NodeFault
@@ -98,7 +100,10 @@ func (m *marks) of(f *space.Frame, i int) int32 {
 	for k.plain < f.Initial && !f.Enabled[k.plain].SameInput(e) {
 		k.plain++
 	}
-	if k.plain == f.Initial {
+	if k.plain == f.Initial && e.Kind == world.Late {
+		k.plain = f.OnTime(e)
+		k.late = e.At - f.Enabled[k.plain].At
+	} else if k.plain == f.Initial {
 		plain, _ := e.VariedAs("")
 		k.plain, k.seldom, k.fault = plain.IndexOfLength(f.Enabled[:f.Initial]), true, e.Varied.Fault()
 	}
@@ -118,7 +123,7 @@ func (m *marks) find(p *space.Path, n int32) int {
 	if n >= 0 {
 		return int(n)
 	}
-	e, err := m.event(p.Last(), n)
+	e, err := m.event(p.System(), p.Last(), n)
 	i, ok := p.Find(&e)
 	if err != nil || !ok && p.Err() == nil {
 		panic("a path cannot be taken again")
@@ -126,12 +131,15 @@ func (m *marks) find(p *space.Path, n int32) int {
 	return i
 }
 
-// event is the one of a mark in a frame.
-func (m *marks) event(f *space.Frame, n int32) (world.Event, error) {
+// event is the one of a mark in a frame of a system.
+func (m *marks) event(y *world.System, f *space.Frame, n int32) (world.Event, error) {
 	m.mu.Lock()
 	k := m.all[-n-1]
 	m.mu.Unlock()
 	e := f.Enabled[k.plain]
+	if k.late > 0 {
+		e, _ = y.Later(&f.State.State, &e, e.At+k.late)
+	}
 	if k.seldom {
 		e = e.WithLength(ariadne.OutageOf(k.fault).For)
 	}
