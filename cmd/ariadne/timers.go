@@ -70,6 +70,7 @@ status is 0 also if there are no such places.`,
 	f.DurationVar(&o.Time, "time", time.Minute, "execute schedules for this `duration` of real time at most")
 	f.IntVar(&o.Schedules, "schedules", 10, "execute this `number` of schedules at most, the natural one first")
 	f.DurationVar(&o.Window, "window", time.Hour, "try a step at most this `duration` later")
+	f.BoolVar(&o.NoStarts, "no-starts", false, "do not try starts of nodes: that of a JVM takes seconds each time")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&quiet, "quiet", false, "print no progress")
 	return cmd
@@ -154,6 +155,9 @@ func printDifference(w io.Writer, sty report.Style, side string, parts []string)
 // codeLines are functions with their lines, the innermost first.
 func codeLines(all []ariadne.CodeLine) string {
 	var texts []string
+	if len(all) == 0 {
+		return "an unknown function"
+	}
 	for _, l := range all {
 		text := l.Function
 		if text == "" {

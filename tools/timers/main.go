@@ -32,7 +32,14 @@ type target struct {
 	Spec   string   // below the list's directory
 	What   string   // for the page
 	Judged []judged `yaml:"judged"`
+	// Flags are more ones of the command.
+	Flags []string
+	// Known are timers that the source is known to have, whether or not they were found.
+	Known []known
 }
+
+// known is a timer of a program, by its function and condition, and what became of it in the runs.
+type known struct{ Timer, Text string }
 
 // judged is what the source says of places.
 type judged struct {
@@ -131,8 +138,9 @@ func (o *options) find(ctx context.Context, t *target) (*result, error) {
 	if err := harness.Fetch(ctx, spec); err != nil {
 		return nil, err
 	}
-	cmd := child.Command(ctx, o.ariadne.Binary, "timers", spec, "--json", "--quiet", "--time", o.limit.String(),
-		"--schedules", fmt.Sprint(o.schedules), "--window", o.window.String())
+	args := []string{"timers", spec, "--json", "--quiet", "--time", o.limit.String(), "--schedules",
+		fmt.Sprint(o.schedules), "--window", o.window.String()}
+	cmd := child.Command(ctx, o.ariadne.Binary, append(args, t.Flags...)...)
 	var said, complaints strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &complaints
 	if err := cmd.Run(); err != nil {

@@ -119,10 +119,43 @@ func page(targets []target, all []*result, planted []*sought, earlier harness.Pa
 				cmp.Or(t.judge(x), "not looked at"))
 		}
 	}
+	b.WriteString(knownSection(targets))
 	if s := plantedSection(planted, earlier); s != "" {
 		p("\n%s", s)
 	}
 	return []byte(b.String())
+}
+
+// knownSection has the timers that sources are known to have.
+func knownSection(targets []target) string {
+	var b strings.Builder
+	for i := range targets {
+		t := &targets[i]
+		if len(t.Known) == 0 {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString(`
+## Known timers
+
+These timers were looked up in the sources by hand, whether or not a run finds them:
+
+- *found*: a run above has the place.
+- *missed*: the program comes to the place, and the run does not find it.
+- *not reached*: the workload or the configuration does not come to the place.
+- *call*: the program sets a timer by a call, or asks its runtime for one. So the search has an
+  event at that time anyway.
+
+The reasons follow from the sources and from the rules of the command. They were not tried one by
+one.
+`)
+		}
+		fmt.Fprintf(&b, "\n%s:\n\n| timer | in the runs |\n| --- | --- |\n", t.What)
+		for _, k := range t.Known {
+			fmt.Fprintf(&b, "| %s | %s |\n", k.Timer, k.Text)
+		}
+	}
+	return b.String()
 }
 
 // values are what is compared.

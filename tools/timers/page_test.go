@@ -59,3 +59,16 @@ func TestPlantedSection(t *testing.T) {
 		t.Errorf("kept:\n%s", again)
 	}
 }
+
+// TestKnownSection: known timers are listed by system, and there is no section without any.
+func TestKnownSection(t *testing.T) {
+	all := []target{{What: "Redis", Known: []known{{"`now > t`", "found"}}}, {What: "NSQ"}}
+	text := knownSection(all)
+	if !strings.Contains(text, "Redis:\n\n| timer | in the runs |\n| --- | --- |\n| `now > t` | found |\n") ||
+		strings.Contains(text, "NSQ") {
+		t.Error(text)
+	}
+	if text := knownSection(all[1:]); text != "" {
+		t.Error(text)
+	}
+}

@@ -53,14 +53,16 @@ var eventWords = map[ariadne.ActionKind]string{
 	ariadne.ActDeliver: "message", ariadne.ActFire: "timer", ariadne.ActStart: "start"}
 
 // Boundaries are the times at which nodes do something else in steps that can come next, if these
-// come later by at most a window. The place in the code is looked for where wanted says so.
-func (s *Session) Boundaries(window time.Duration, wanted func(*Boundary) bool) (all []Boundary,
+// come later by at most a window: deliveries and timers, and with starts also starts of nodes. The
+// place in the code is looked for where wanted says so.
+func (s *Session) Boundaries(window time.Duration, starts bool, wanted func(*Boundary) bool) (all []Boundary,
 	probing space.Probing, err error) {
 	err = s.do("try steps at other times", func() error {
 		f := s.path.Last()
 		for i := range f.Enabled {
 			e := &f.Enabled[i]
-			if a := e.Action(); eventWords[a.Kind] == "" || a.Vary != "" || s.cancelled() {
+			if a := e.Action(); eventWords[a.Kind] == "" || a.Kind == ariadne.ActStart && !starts || a.Vary != "" ||
+				s.cancelled() {
 				continue
 			}
 			window, err := s.untilNextTimer(e, window)

@@ -32,6 +32,8 @@ type Options struct {
 	Schedules int
 	// Window is how much later a step is tried at most.
 	Window time.Duration
+	// NoStarts: the starts of nodes are not tried at other times. They are the longest steps.
+	NoStarts bool
 	// Progress is told how far the list is, Pause apart at least. It may be nil.
 	Progress func(*List)
 	Pause    time.Duration
@@ -77,8 +79,8 @@ func Find(ctx context.Context, s *spec.Spec, o Options) (l *List, err error) {
 	limit := time.AfterFunc(o.Time, e.Cancel)
 	defer limit.Stop()
 	l = &List{Event: "timers", Name: s.Name, Timers: []Timer{}}
-	f := finder{list: l, session: e, window: o.Window, known: map[string]int{}, places: map[string]int{},
-		counted: map[string]bool{},
+	f := finder{list: l, session: e, window: o.Window, starts: !o.NoStarts,
+		known: map[string]int{}, places: map[string]int{}, counted: map[string]bool{},
 		over:    func() bool { return time.Since(began) >= o.Time || ctx.Err() != nil }}
 	if o.Progress != nil {
 		told := began
@@ -110,6 +112,7 @@ type finder struct {
 	list     *List
 	session  *session.Session
 	window   time.Duration
+	starts   bool
 	known    map[string]int // timers by the differences at their boundaries; -1: unexplained
 	places   map[string]int // and by where their branches are
 	counted  map[string]bool
@@ -123,7 +126,7 @@ func (f *finder) schedule(r *rand.Rand, natural bool) error {
 		return err
 	}
 	for !f.over() {
-		found, tried, err := f.session.Boundaries(f.window, f.isNew)
+		found, tried, err := f.session.Boundaries(f.window, f.starts, f.isNew)
 		for i := range found {
 			f.enter(&found[i])
 		}
@@ -162,7 +165,7 @@ func (f *finder) enter(b *session.Boundary) {
 	if known && i < 0 {
 		return
 	}
-	if !known && len(b.Read) == 0 && !b.Silent {
+	if !known && len(b.Read) == 0 && b.Branch == nil && !b.Silent {
 		f.known[b.Difference()] = -1
 		f.list.Unexplained = append(f.list.Unexplained, *b)
 		return
