@@ -81,7 +81,7 @@ func Find(ctx context.Context, s *spec.Spec, o Options) (l *List, err error) {
 	l = &List{Event: "timers", Name: s.Name, Timers: []Timer{}}
 	f := finder{list: l, session: e, window: o.Window, starts: !o.NoStarts,
 		known: map[string]int{}, places: map[string]int{}, counted: map[string]bool{},
-		over:    func() bool { return time.Since(began) >= o.Time || ctx.Err() != nil }}
+		over: func() bool { return time.Since(began) >= o.Time || ctx.Err() != nil }}
 	if o.Progress != nil {
 		told := began
 		f.progress = func() {
