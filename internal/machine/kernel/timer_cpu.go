@@ -40,6 +40,9 @@ func (t *CPUTimer) Stop() {
 	t.Proc.cpuTimers = slices.DeleteFunc(t.Proc.cpuTimers, func(u *CPUTimer) bool { return u == t })
 }
 
+// HasCPUTimers reports whether any timer of p's processor time is set.
+func (p *Process) HasCPUTimers() bool { return len(p.cpuTimers) > 0 }
+
 // CPULeft is how much processor time t may use until a timer expires; ariadne.Never: there is none.
 func (t *Thread) CPULeft() ariadne.Time {
 	left := ariadne.Never

@@ -114,6 +114,10 @@ func (n *Node) limits(th *thread) bool {
 	case n.watch.Grown():
 		s.cut = n.tooHeavy()
 	case n.watch.Expired():
+		if why, ok := n.repeats(th); ok {
+			s.diverged = why
+			break
+		}
 		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, watchdog.PerCall, n.whereIs(th))
 	}
 	return s.over()

@@ -187,6 +187,9 @@ const (
 // process, and between processes by CLONE_SIGHAND.
 type Actions [Max + 1]Action
 
+// Handles reports whether the process has a handler for a signal.
+func (a *Actions) Handles(sig int) bool { return a[sig].Handler != Dfl && a[sig].Handler != Ign }
+
 // Exec resets what had a handler; what was ignored stays ignored.
 func (a *Actions) Exec() *Actions {
 	var c Actions
