@@ -13,8 +13,9 @@ type Predicate struct {
 	Number *Number
 	// Window is how many earlier snapshots Expr sees.
 	Window int
-	// Subsets: what holds of all tuples holds of each subset of them, by keys.
-	Subsets bool
+	// Subsets is the name of the tuples that it is about, if what holds of all of them holds of
+	// each subset, by keys; else "".
+	Subsets string
 	Line    int // of the spec
 }
 

@@ -351,13 +351,13 @@ func setProperties(r *reader, s *specText, v *yaml.Node) {
 				slices.ContainsFunc(p.per, func(t text) bool { return !ariadne.IsExposable(t.string) }):
 				r.fail(t.line, "property %q: %s and per are followed by names", name.string, form)
 			case form == "agree":
-				q.Expr, q.Subsets = "agree("+t.string+")", true
+				q.Expr, q.Subsets = "agree("+t.string+")", t.string
 			case form == "rises":
-				q.Expr, q.Window, q.Subsets = "rising("+t.string+", earlier)", 1, true
+				q.Expr, q.Window, q.Subsets = "rising("+t.string+", earlier)", 1, t.string
 			case hasPer:
-				q.Expr, q.Subsets = oneExpr(t.string, p.per), true
+				q.Expr, q.Subsets = oneExpr(t.string, p.per), t.string
 			default:
-				q.Expr, q.Subsets = "one("+t.string+")", true
+				q.Expr, q.Subsets = "one("+t.string+")", t.string
 			}
 			s.Properties.Predicates = append(s.Properties.Predicates, q)
 		}

@@ -42,8 +42,12 @@ func (s *Seek) Check(of *spec.Spec) error {
 		return fmt.Errorf("the spec has no property %q", s.Property)
 	}
 	for i := range s.Changes {
-		if name := s.Changes[i].Node; nodeNamed(of, name) < 0 {
-			return fmt.Errorf("the spec has no node %s", name)
+		c := &s.Changes[i]
+		if nodeNamed(of, c.Node) < 0 {
+			return fmt.Errorf("the spec has no node %s", c.Node)
+		}
+		if !c.Up && !c.Down && !slices.ContainsFunc(p.Sources, func(e expose.Source) bool { return e.Name == c.Name }) {
+			return fmt.Errorf("the spec exposes nothing as %s", c.Name)
 		}
 	}
 	return nil

@@ -108,6 +108,10 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 	return c, nil
 }
 
+// mostDevice is the greatest size of a device, in bytes: each copy of a device has 8 bytes for each
+// MB of it.
+const mostDevice = 1 << 40
+
 // setDevice sets the size of a device.
 func setDevice(c *stack.Component, t *component) (err error) {
 	if rest := (component{Name: t.Name, Device: t.Device, Lies: t.Lies}); fmt.Sprint(rest) != fmt.Sprint(*t) {
@@ -115,7 +119,11 @@ func setDevice(c *stack.Component, t *component) (err error) {
 	}
 	c.Lies = t.Lies
 	c.Size, err = parseSize(t.Device)
-	if err == nil && c.Size%block.PageSize != 0 {
+	switch {
+	case err != nil:
+	case c.Size > mostDevice:
+		err = fmt.Errorf("device: %s is more than 1024GB", t.Device)
+	case c.Size%block.PageSize != 0:
 		err = fmt.Errorf("device: %s is not a multiple of %d bytes", t.Device, block.PageSize)
 	}
 	return err

@@ -88,11 +88,14 @@ func (r *round) blame(ctx context.Context, im *image, p *block.Point, why string
 	if g.Example != nil && len(lost) >= g.Example.size && g.Executions > 1 {
 		return nil
 	}
+	if g.Example == nil {
+		g.Example = r.failure(im, lost, why) // so there is one also if an interrupt comes now
+	}
 	lost, why, err := r.shrink(ctx, im, p, lost, why)
 	if err != nil {
 		return err
 	}
-	if g.Example == nil || len(lost) < g.Example.size {
+	if len(lost) < g.Example.size {
 		g.Example = r.failure(im, lost, why)
 		g.Why = why
 	}

@@ -57,7 +57,8 @@ func (r *Report) blameLayers(ctx context.Context, o Options) error {
 }
 
 // without is the spec without a layer, or nil where the layers above cannot do without it. A mirror
-// or stripe gives way to the first of its devices, with the size of the whole. A layer of commands
+// or stripe gives way to the first of its devices, with the size of the whole, which lies if one of
+// the devices does. A layer of commands
 // gives way to the directory of the layer below it.
 func (s *Spec) without(name string) *Spec {
 	c := s.layer(name)
@@ -74,7 +75,9 @@ func (s *Spec) without(name string) *Spec {
 		case d.Name == name, c.Join != "" && slices.Contains(c.On[1:], d.Name):
 			continue
 		case c.Join != "" && d.Name == c.On[0]:
+			// The layer is not to blame for a device that lies.
 			d.Size = s.sizeOf(c)
+			d.Lies = slices.ContainsFunc(c.On, func(name string) bool { return s.layer(name).Lies })
 		}
 		d.On = slices.Clone(d.On)
 		if at := slices.Index(d.On, name); at >= 0 {

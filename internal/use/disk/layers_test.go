@@ -58,6 +58,15 @@ func TestJoins(t *testing.T) {
 	}
 }
 
+// TestLiesBelow: of a stripe with a device that lies, the device that takes its place lies, too.
+func TestLiesBelow(t *testing.T) {
+	able(t, "mkfs.ext4")
+	r := check(t, Options{Spec: parse(t, joinedStack("stripe: 4KB", "", ", lies: true"))})
+	if r.Failed == 0 || len(r.Without) != 1 || r.Without[0].Failed == 0 {
+		t.Errorf("the stack fails only with the stripe:\n%s", printed(r))
+	}
+}
+
 // TestWithout: a layer of commands on a directory gives way to that directory, and no other layer
 // but a mirror or stripe can be left out.
 func TestWithout(t *testing.T) {
@@ -97,6 +106,7 @@ func TestWrongJoins(t *testing.T) {
 		"is no size of a chunk":     "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: much, on: [a, b]}",
 		"and nothing else":          "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, stripe: 64KB, on: [a, b]}",
 		"the last layer is a dev":   "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, on: [a, b]}",
+		"more than 1024GB":          "{device: 1025GB, name: a}",
 		"needs a device of 300 MB":  "{device: 150MB, name: a}, {device: 149MB, name: b}, {stripe: 64KB, on: [a, b]}, {filesystem: xfs}",
 	} {
 		_, err := Parse("test.yaml", []byte("stack: ["+layers+"]"+top))

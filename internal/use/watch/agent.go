@@ -384,6 +384,18 @@ func (n *watched) enter(changes []expose.Change) {
 	})
 }
 
+// isSampled reports whether a key is among those of a sample of one in n.
+func isSampled(key string, n int) bool {
+	h := fnv.New64a()
+	io.WriteString(h, key)
+	// The low bits of the sum come of the low bits of each byte: of keys like "k1 k1" they are all
+	// the same.
+	mixed := h.Sum64()
+	mixed ^= mixed >> 33
+	mixed *= 0xff51afd7ed558ccd
+	return (mixed^mixed>>33)%uint64(n) == 0
+}
+
 // sampled are those of some changes that are watched.
 func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 	if len(a.spec.Watch.Sample) == 0 {
@@ -394,9 +406,7 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 		if n == 0 || c.Ends && c.All {
 			return false
 		}
-		h := fnv.New64a()
-		io.WriteString(h, c.Key)
-		if h.Sum64()%uint64(n) == 0 {
+		if isSampled(c.Key, n) {
 			return false
 		}
 		a.leftOut[c.Name]++

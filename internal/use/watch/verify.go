@@ -24,10 +24,12 @@ type verifying struct {
 	name     string
 	verifier *live.Verifier
 	reader   Reader
-	findings int           // for the goroutine of run
-	done     chan struct{} // is closed when the log is read
-	stated   ariadne.Time
-	status   atomic.Pointer[Status]
+	findings int // for the goroutine of run
+	// names that it reads, of which only a sample is watched and nothing was exposed yet
+	unseen []string
+	done   chan struct{} // is closed when the log is read
+	stated ariadne.Time
+	status atomic.Pointer[Status]
 }
 
 // Status is what a verifier has judged up to some moment. Other goroutines and processes read it.
@@ -45,6 +47,9 @@ const statusEvery = 500 * time.Millisecond
 // state makes a status.
 func (v *verifying) state() *Status {
 	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Snapshot().Up)}
+	for _, name := range v.unseen {
+		s.Doubts = append(s.Doubts, fmt.Sprintf("%s: no node exposed a key of %s that is in the sample", v.name, name))
+	}
 	s.Property = Property{Name: v.name, Findings: v.findings, Broken: v.verifier.Broken() != "",
 		Counts: v.verifier.Counts}
 	if n := v.verifier.Series(); n != nil {
@@ -70,7 +75,7 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		c.Nodes = append(c.Nodes, s.Nodes[i].Name)
 	}
 	blind := unseen(s)
-	add := func(name string, c judge.Config, subsets bool) {
+	add := func(name string, c judge.Config, subsets string) {
 		p, wrong := judge.NewProperties(c)
 		if wrong != nil {
 			err = cmp.Or(err, wrong)
@@ -79,15 +84,14 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		read := slices.IndexFunc(s.Properties.Sources, func(r expose.Source) bool {
 			return blind[r.Name] != "" && p.ReadsName(r.Name)
 		})
-		sampled := slices.IndexFunc(s.Properties.Sources, func(r expose.Source) bool {
-			return s.Watch.Sample[r.Name] > 0 && p.ReadsName(r.Name)
-		})
+		// A stage of a sample may have other tuples than a stage of all.
+		sampled := slices.IndexFunc(sampledOf(s, p), func(name string) bool { return name != subsets })
 		switch {
 		case read >= 0:
 			of := s.Properties.Sources[read].Name
 			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, and a watch does not see %s", name, of, blind[of]))
-		case sampled >= 0 && !subsets:
-			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, of which only a sample is watched, and is none of agree, one and rises", name, s.Properties.Sources[sampled].Name))
+		case sampled >= 0:
+			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads %s, of which only a sample is watched, and is none of agree, one and rises of it", name, sampledOf(s, p)[sampled]))
 		case p.Sees().World:
 			notes = append(notes, fmt.Sprintf("property %q is not judged: it reads messages, timers or clocks, which only a check knows", name))
 		case p.Sees().Past:
@@ -108,7 +112,7 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 	for _, g := range s.Properties.Goals {
 		own := c
 		own.Goals = []property.Goal{g}
-		add(g.Name, own, false)
+		add(g.Name, own, "")
 	}
 	for _, h := range s.Properties.Histories {
 		notes = append(notes, fmt.Sprintf("property %q is not judged: a watch does not follow clients' operations", h.Name))
@@ -117,6 +121,12 @@ func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err erro
 		notes = append(notes, "finally is not run: a watched system has no end")
 	}
 	return all, notes, err
+}
+
+// sampledOf are the names that properties read, also by stages, of which only a sample is watched.
+func sampledOf(s *spec.Spec, p *judge.Properties) []string {
+	all := slices.Sorted(maps.Keys(s.Watch.Sample))
+	return slices.DeleteFunc(all, func(name string) bool { return !p.ReadsName(name) })
 }
 
 // judged returns the properties of a spec that a watch can judge, at least one, and notes.
@@ -163,7 +173,8 @@ func (w *watching) verifyBy(s *spec.Spec) error {
 func newVerifying(s *spec.Spec, p *judge.Properties, from Reader) *verifying {
 	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
 		Patience: s.Watch.Patience}
-	v := &verifying{verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{})}
+	v := &verifying{verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{}),
+		unseen: sampledOf(s, p)}
 	v.name = v.verifier.Name()
 	v.state()
 	return v
@@ -180,6 +191,9 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 		for i := range records {
 			if err := v.verifier.Take(records[i]); err != nil {
 				return err
+			}
+			for _, c := range records[i].Changes {
+				v.unseen = slices.DeleteFunc(v.unseen, func(name string) bool { return name == c.Name && !c.Ends })
 			}
 		}
 		for _, f := range v.verifier.Found() {

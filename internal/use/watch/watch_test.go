@@ -125,12 +125,20 @@ watch:
 // TestSample: of keys a sample is watched, the same ones on all nodes, and the others are counted.
 // A property that is not one of each key by itself is not judged.
 func TestSample(t *testing.T) {
+	definitions := filepath.Join(t.TempDir(), "held.star")
+	const held = `def held(stored): return [{"node": n, "tuples": len([t for t in stored if t.node == n])} for n in ["n1", "n2"]]`
+	if err := os.WriteFile(definitions, []byte(held), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	s := specOf(t, `
 nodes: [{name: n1}, {name: n2}]
 expose: {stored: {line: 'stored (?P<key>\w+) (?P<value>\w+)', key: key, stays: true}}
 properties:
   all store the same: {agree: stored}
   as many: {always: 'len(stored) % 2 == 0'}
+  as many on each: {agree: held}
+stages: {held: {of: stored, execute: held}}
+definitions: `+definitions+`
 watch:
   sample: {stored: 8}
   nodes:
@@ -143,13 +151,51 @@ watch:
 	}
 	notes := strings.Join(r.Notes, "\n")
 	if !strings.Contains(notes, "stored: one key in 8 is watched") ||
-		!strings.Contains(notes, `property "as many" is not judged`) {
+		!strings.Contains(notes, `property "as many" is not judged`) ||
+		!strings.Contains(notes, `property "as many on each" is not judged`) {
 		t.Errorf("%q", r.Notes)
 	}
 	last := r.Findings[len(r.Findings)-1].Snapshot
 	seen := len(last[0].Tuples)
 	if left := r.LeftOut["stored"]; seen == 0 || seen > 30 || left != 2*(64-seen) {
 		t.Errorf("%d of 64 keys were watched, %d changes were left out", seen, left)
+	}
+}
+
+// TestSampleOfNothing: where no key of the sample comes, nothing was judged.
+func TestSampleOfNothing(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {stored: {line: 'stored (?P<key>\w+) (?P<value>\w+)', key: key}}
+properties:
+  all store the same: {agree: stored}
+watch:
+  sample: {stored: 1000000}
+  nodes:
+    n1: {start: 'for i in $(seq 64); do echo stored k$i a; done; sleep 9'}
+`)
+	r := watchFor(t, s, Options{Time: time.Second / 2})
+	doubts := strings.Join(r.Doubts, "\n")
+	if r.Outcome != record.Inconclusive || !strings.Contains(doubts, "no node exposed a key of stored") {
+		t.Errorf("%v %q", r.Outcome, r.Doubts)
+	}
+}
+
+// TestIsSampled: about one key in n is in the sample, whatever the keys have in common.
+func TestIsSampled(t *testing.T) {
+	for _, form := range []string{"%d", "k%[1]d k%[1]d", "%08x", "node-%d.example:80"} {
+		for _, n := range []int{2, 3, 4, 16, 100} {
+			const keys = 20000
+			got := 0
+			for i := range keys {
+				if isSampled(fmt.Sprintf(form, i), n) {
+					got++
+				}
+			}
+			if want := keys / n; got < want*3/4 || got > want*5/4 {
+				t.Errorf("%d of %d keys of the form %q, with one in %d", got, keys, form, n)
+			}
+		}
 	}
 }
 

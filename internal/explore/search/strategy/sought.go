@@ -99,7 +99,7 @@ type progress struct {
 
 // overlap says of the first j changes that are sought how many a path shows, without regard to
 // numbers and with it.
-type overlap struct{ masked, exact []uint8 }
+type overlap struct{ masked, exact []uint32 }
 
 // score is how near a path is to what is sought.
 func (r overlap) score() int { return int(r.masked[len(r.masked)-1]) + int(r.exact[len(r.exact)-1]) }
@@ -123,7 +123,7 @@ func (r *progress) cut(n int) {
 func (r *progress) read(p *space.Path, s *Sought) (now, before int) {
 	if len(r.rows) == 0 {
 		n := len(s.masked) + 1
-		r.rows = append(r.rows, overlap{make([]uint8, n), make([]uint8, n)})
+		r.rows = append(r.rows, overlap{make([]uint32, n), make([]uint32, n)})
 	}
 	for i := len(r.rows); i <= p.Len(); i++ {
 		next := r.rows[i-1]
@@ -138,7 +138,7 @@ func (r *progress) read(p *space.Path, s *Sought) (now, before int) {
 }
 
 // lengthen is the row of a longest common subsequence with what is sought, after one more change.
-func lengthen(row []uint8, sought []uint64, change uint64) []uint8 {
+func lengthen(row []uint32, sought []uint64, change uint64) []uint32 {
 	if !slices.Contains(sought, change) {
 		return row
 	}

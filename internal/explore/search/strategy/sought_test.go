@@ -20,7 +20,7 @@ func TestSoughtSubsequence(t *testing.T) {
 	}
 	for range 2000 {
 		sought := draw(1 + r.IntN(8))
-		row := make([]uint8, len(sought)+1)
+		row := make([]uint32, len(sought)+1)
 		var path []uint64
 		for range r.IntN(8) {
 			c := r.Uint64N(4)
@@ -53,6 +53,19 @@ func TestSoughtSubsequence(t *testing.T) {
 		if got := int(row[len(sought)]); got != want {
 			t.Fatalf("%v sought, %v shown: %d, want %d", sought, path, got, want)
 		}
+	}
+}
+
+// TestSoughtMany: the numbers of changes have no bound that a long history reaches.
+func TestSoughtMany(t *testing.T) {
+	const many = 1000
+	s := NewSought(make([]SoughtChange, many))
+	row := make([]uint32, many+1)
+	for range many {
+		row = lengthen(row, s.masked, s.masked[0])
+	}
+	if row[many] != many {
+		t.Errorf("%d of %d", row[many], many)
 	}
 }
 
