@@ -3,6 +3,8 @@
 package disk
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -114,4 +116,39 @@ func TestWrongJoins(t *testing.T) {
 			t.Errorf("%v, and should contain %q", err, want)
 		}
 	}
+}
+
+// TestInterruptedGroup: a group has an example also when an interrupt comes before it is smaller.
+func TestInterruptedGroup(t *testing.T) {
+	able(t, "mkfs.ext4")
+	j := &judge{Options: Options{Spec: parse(t, joinedStack("mirror: true", "", "")), Workers: 1, Temp: t.TempDir()},
+		Report: &Report{}, groups: map[string]*Group{}, signatures: map[string]signed{}}
+	j.subject = commands{j.Options.Spec}
+	defer j.close()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if err := errors.Join(j.start(), j.prepare(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	e, err := j.execute(ctx, j.subject.plans().next())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &round{j: j, e: e, known: map[imageKey]*outcome{}, base: e.base, log: e.log}
+	for at := len(r.log); at > 0; at-- {
+		im := &image{at: at, epoch: epochAt(r.log, at), result: &outcome{}}
+		p := r.pointOf(im)
+		if len(p.Lost(0)) == 0 {
+			continue // there is nothing to put back
+		}
+		cancel()
+		if err := r.blame(ctx, im, p, "it is wrong"); !Interrupted(err) {
+			t.Fatal(err)
+		}
+		if j.finish(); len(j.Report.Groups) != 1 || j.Report.Groups[0].Example == nil {
+			t.Errorf("%+v", j.Report.Groups)
+		}
+		return
+	}
+	t.Fatal("no request can be lost")
 }
