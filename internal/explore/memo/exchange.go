@@ -82,7 +82,7 @@ const adoptsFrom = 2
 // offer lets others have a checkpoint.
 func (x *Executor) offer(c *checkpoint) {
 	p, ok := c.frozen.(Portable)
-	if !ok || x.exchange == nil {
+	if !ok || x.exchange == nil || x.limits.Apart {
 		return
 	}
 	if data := p.Data(); data != nil {
@@ -93,7 +93,7 @@ func (x *Executor) offer(c *checkpoint) {
 // adopt makes a checkpoint of what others offer that is nearest to l, if that is nearer than from,
 // from where l would be reached otherwise. It reports whether there is one more.
 func (x *Executor) adopt(l, from *Local) (bool, error) {
-	if x.exchange == nil {
+	if x.exchange == nil || x.limits.Apart {
 		return false, nil
 	}
 	to, base, data := x.exchange.nearest(l, from, x)

@@ -61,6 +61,8 @@ type Limits struct {
 	// second time, by another instance, and compared. The choice depends on the
 	// transition alone.
 	Audit float64
+	// Apart: it neither offers checkpoints to other executors nor uses theirs.
+	Apart bool
 	// Now reads a clock, for the counters' times; nil: they stay 0.
 	Now func() time.Duration
 }
