@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
@@ -25,8 +26,11 @@ func seekIn(file string, s *spec.Spec, opts *check.Options) error {
 	if err != nil {
 		return usageError{fmt.Errorf("--seek: %s: %w", file, err)}
 	}
-	seek := seekOf(found)
-	if err := seek.Check(s); err != nil {
+	seek, err := seekOf(found, s)
+	if err == nil {
+		err = seek.Check(s)
+	}
+	if err != nil {
 		return usageError{fmt.Errorf("--seek: %s is of another spec: %w", file, err)}
 	}
 	if row, _ := strategy.Named(opts.Search.Strategy); !row.Seeks {
@@ -42,41 +46,47 @@ func seekIn(file string, s *spec.Spec, opts *check.Options) error {
 // firstFinding reads objects up to the first violation.
 func firstFinding(r io.Reader) (*watch.Finding, error) {
 	for d := json.NewDecoder(r); ; {
-		var f watch.Finding
 		var object json.RawMessage
-		err := d.Decode(&object)
-		if errors.Is(err, io.EOF) {
+		if err := d.Decode(&object); errors.Is(err, io.EOF) {
 			return nil, errors.New("there is no violation in it: write it with ariadne watch SPEC --json")
-		}
-		if err == nil {
-			var of struct{ Event string }
-			if err = json.Unmarshal(object, &of); err == nil && of.Event == "violation" {
-				if err = json.Unmarshal(object, &f); err == nil && f.Property != "" && len(f.History) > 0 {
-					return &f, nil
-				} else if err == nil {
-					err = errors.New("the violation has no property or no history: it is not of ariadne watch")
-				}
-			}
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
+		var of struct{ Event string }
+		if err := json.Unmarshal(object, &of); err != nil {
+			return nil, err
+		}
+		if of.Event != "violation" {
+			continue
+		}
+		var f watch.Finding
+		if err := json.Unmarshal(object, &f); err != nil {
+			return nil, err
+		}
+		if f.Property == "" || len(f.History) == 0 {
+			return nil, errors.New("the violation has no property or no history: it is not of ariadne watch")
+		}
+		return &f, nil
 	}
 }
 
-// seekOf is what is to be looked for.
-func seekOf(f *watch.Finding) *check.Seek {
+// seekOf is what is to be looked for with a spec.
+func seekOf(f *watch.Finding, of *spec.Spec) (*check.Seek, error) {
 	s := &check.Seek{Property: f.Property}
 	for i := range f.History {
 		h := &f.History[i]
-		switch h.Kind {
-		case "up", "down":
-			s.Changes = append(s.Changes, check.SeekChange{Node: h.Node, Up: h.Kind == "up", Down: h.Kind == "down"})
+		at := slices.IndexFunc(of.Nodes, func(n spec.Node) bool { return n.Name == h.Node })
+		if at < 0 {
+			return nil, fmt.Errorf("the spec has no node %s", h.Node)
+		}
+		node := of.Nodes[at].ID
+		if h.Kind == "up" || h.Kind == "down" {
+			s.Changes = append(s.Changes, strategy.SoughtChange{Node: node, Up: h.Kind == "up", Down: h.Kind == "down"})
 		}
 		for _, x := range h.Exposes {
-			s.Changes = append(s.Changes, check.SeekChange{Node: h.Node, Change: expose.Change{
+			s.Changes = append(s.Changes, strategy.SoughtChange{Node: node, Change: expose.Change{
 				Tuple: expose.Tuple{Name: x.Name, Key: x.Key, Values: x.Values}, Ends: x.Ends, All: x.All}})
 		}
 	}
-	return s
+	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+	"github.com/ariadne-mc/ariadne/internal/use/check"
 )
 
 // TestSeekFile: a file is refused that has no violation, or one that is damaged or of another spec.
@@ -32,7 +33,10 @@ func TestSeekFile(t *testing.T) {
 	} {
 		f, err := firstFinding(strings.NewReader(c.text))
 		if err == nil {
-			err = seekOf(f).Check(s)
+			var seek *check.Seek
+			if seek, err = seekOf(f, s); err == nil {
+				err = seek.Check(s)
+			}
 		}
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, and should contain %q", c.text, err, c.want)

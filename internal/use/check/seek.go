@@ -6,7 +6,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search/strategy"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
@@ -16,14 +15,7 @@ import (
 // Seek is a violation that was seen elsewhere, with the changes that led to it.
 type Seek struct {
 	Property string
-	Changes  []SeekChange
-}
-
-// SeekChange is a change of what a node exposes, or that it went up or down.
-type SeekChange struct {
-	Node     string
-	Up, Down bool
-	expose.Change
+	Changes  []strategy.SoughtChange
 }
 
 // Until matches the messages of violations of the property.
@@ -43,9 +35,6 @@ func (s *Seek) Check(of *spec.Spec) error {
 	}
 	for i := range s.Changes {
 		c := &s.Changes[i]
-		if nodeNamed(of, c.Node) < 0 {
-			return fmt.Errorf("the spec has no node %s", c.Node)
-		}
 		if !c.Up && !c.Down && !slices.ContainsFunc(p.Sources, func(e expose.Source) bool { return e.Name == c.Name }) {
 			return fmt.Errorf("the spec exposes nothing as %s", c.Name)
 		}
@@ -53,21 +42,9 @@ func (s *Seek) Check(of *spec.Spec) error {
 	return nil
 }
 
-func nodeNamed(s *spec.Spec, name string) int {
-	return slices.IndexFunc(s.Nodes, func(n spec.Node) bool { return n.Name == name })
-}
-
 // seek makes what is sought known to the strategy, which can seek.
 func (x *explorer) seek() {
-	s := x.check.opts.Search.Seek
-	if s == nil {
-		return
+	if s := x.check.opts.Search.Seek; s != nil {
+		x.sought = strategy.NewSought(s.Changes)
 	}
-	var all []strategy.SoughtChange
-	for i := range s.Changes {
-		c := &s.Changes[i]
-		all = append(all, strategy.SoughtChange{Node: ariadne.NodeID(nodeNamed(x.check.system.Spec, c.Node)), Up: c.Up,
-			Down: c.Down, Change: c.Change})
-	}
-	x.sought = strategy.NewSought(all)
 }

@@ -58,8 +58,7 @@ func (r *Report) blameLayers(ctx context.Context, o Options) error {
 
 // without is the spec without a layer, or nil where the layers above cannot do without it. A mirror
 // or stripe gives way to the first of its devices, with the size of the whole, which lies if one of
-// the devices does. A layer of commands
-// gives way to the directory of the layer below it.
+// the devices does. A layer of commands gives way to the directory of the layer below it.
 func (s *Spec) without(name string) *Spec {
 	c := s.layer(name)
 	switch {

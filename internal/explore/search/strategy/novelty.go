@@ -127,8 +127,9 @@ func (w *Novelty) expectedGain(b *beginning) float64 {
 	}
 	worth := float64(1+2*b.brought) / (float64(1+b.used) * float64(1+shown))
 	if w.Sought != nil {
-		// with each change what is sought is a good deal nearer
-		worth = math.Ldexp(worth, b.score)
+		// With each change what is sought is a good deal nearer. Scores may be hundreds, so they
+		// count from the best one.
+		worth = math.Ldexp(worth, b.score-w.Sought.best())
 	}
 	switch {
 	case b.left > 0 && b.faults == 0: // others begin faults there, too

@@ -224,7 +224,7 @@ func (s *Series) now() Explorer {
 
 // Next implements Explorer.
 func (s *Series) Next(p *space.Path) (event int, ok bool) {
-	if by := p.Last().By; by != nil && by.Input.Packet != nil && space.MayDependOnTime(&by.Output) {
+	if by := p.Last().By; s.Beyond != nil && by != nil && by.Input.Packet != nil && space.MayDependOnTime(&by.Output) {
 		s.clocks = true
 	}
 	return s.now().Next(p)

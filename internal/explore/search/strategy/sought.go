@@ -18,6 +18,7 @@ type Sought struct {
 	masked, exact []uint64 // the changes without and with their numbers
 	mu            sync.Mutex
 	most          int   // of the changes that a path has shown
+	score         int   // the best one
 	paths         []int // by score, those that came to it first
 }
 
@@ -75,6 +76,13 @@ func (s *Sought) Look(p *space.Path) {
 	s.most = max(s.most, r.shown())
 }
 
+// best is the best score of a path.
+func (s *Sought) best() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.score
+}
+
 // perScore is how many paths of one score are kept.
 const perScore = 16
 
@@ -83,7 +91,7 @@ const perScore = 16
 func (s *Sought) keep(r *progress, score int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.most = max(s.most, r.shown())
+	s.most, s.score = max(s.most, r.shown()), max(s.score, score)
 	if s.paths[score] == perScore {
 		return false
 	}

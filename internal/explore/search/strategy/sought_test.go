@@ -67,6 +67,13 @@ func TestSoughtMany(t *testing.T) {
 	if row[many] != many {
 		t.Errorf("%d of %d", row[many], many)
 	}
+	// A path that was often gone on from is worth less than a new one, however much both show.
+	s.score = 2 * many
+	w := &Novelty{Features: &Features{}, Sought: s}
+	far, near, tried := &beginning{score: 2*many - 1}, &beginning{score: 2 * many}, &beginning{score: 2 * many, used: 9}
+	if w.expectedGain(near) <= w.expectedGain(far) || w.expectedGain(tried) >= w.expectedGain(far) {
+		t.Errorf("worth %v, %v and %v", w.expectedGain(far), w.expectedGain(near), w.expectedGain(tried))
+	}
 }
 
 // TestSoughtChanges: numbers do not matter, all else does.
@@ -76,7 +83,7 @@ func TestSoughtChanges(t *testing.T) {
 	}
 	one, other := leads("leader", "n1", "17"), leads("leader", "n1", "4")
 	if one.hash(masked) != other.hash(masked) || one.hash(exact) == other.hash(exact) {
-		t.Error("numbers do not matter, and then they do")
+		t.Error("two changes that differ only in numbers are told apart, or are exactly the same")
 	}
 	ends := leads("leader")
 	ends.Ends = true
