@@ -15,3 +15,29 @@ func TestPlaces(t *testing.T) {
 		}
 	}
 }
+
+// TestSites: a site is the same for threads, numbers in names and places, and for no others.
+func TestSites(t *testing.T) {
+	for place, want := range map[string]string{
+		"2/openat/before:journal#1":                "openat/before:journal",
+		"14/write/before#1":                        "write/before:",
+		"6/write/before:/node/data/wal/12-1.wal#2": "write/before:/node/data/wal/0-0.wal",
+		"7/fsync:/node/a:b#c#3":                    "fsync:/node/a:b#c",
+		"7/accept4#31":                             "accept0:",
+	} {
+		if got := SiteOf(place); got != want {
+			t.Errorf("%s: %q, want %q", place, got, want)
+		}
+		if !IsAmong([]string{want}, place) ||
+			IsAmong([]string{want + "x", "x" + want, want[:len(want)-2] + ":"}, place) {
+			t.Errorf("%s: not at %s alone", place, want)
+		}
+	}
+	same, other := "3/write:/node/10.wal#2", "3/write:/node/10.log#2"
+	if h := HashSite(1, "12/write:/node/7.wal#1"); h != HashSite(1, same) || h == HashSite(1, other) {
+		t.Error("hashes of places at one site differ, or those at two are the same")
+	}
+	if only := []string{OnFiles}; !IsAmong(only, same) || IsAmong(only, "7/accept4#1") {
+		t.Error("calls on files are others")
+	}
+}

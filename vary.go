@@ -41,7 +41,8 @@ type Draw struct {
 	// it goes undisturbed.
 	Kinds []string
 	After [][]int
-	// Only are the calls by kind at whose places alternatives count, by name; nil, or fewer: all.
+	// Only are by kind the calls, by name, and the sites (SiteOf) at whose places alternatives
+	// count; nil, or fewer: all.
 	Only [][]string
 	// Free are kinds of which every place is drawn by itself, by Seed and how many places come
 	// before it (Pick): each of its alternatives is as likely as none.
@@ -288,7 +289,97 @@ func SameButLength(a, b string) bool {
 
 // counts reports whether alternatives of a kind count at a place.
 func (d *Draw) counts(kind int, p *Place) bool {
-	return kind >= len(d.Only) || len(d.Only[kind]) == 0 || index(d.Only[kind], CallOf(p.Name)) >= 0
+	return kind >= len(d.Only) || len(d.Only[kind]) == 0 || IsAmong(d.Only[kind], p.Name)
+}
+
+// OnFiles, among calls and sites, is every call on a file.
+const OnFiles = "*:"
+
+// IsAmong reports whether a place of this name is at one of some calls and sites (Draw.Only).
+func IsAmong(only []string, place string) bool {
+	for _, o := range only {
+		switch {
+		case o == OnFiles:
+			if FileOf(place) != "" {
+				return true
+			}
+		case strings.IndexByte(o, ':') < 0:
+			if o == CallOf(place) {
+				return true
+			}
+		case isAt(o, place):
+			return true
+		}
+	}
+	return false
+}
+
+// siteIn is the part of a place's name that its site is made of: without the thread, and the number
+// among places.
+func siteIn(place string) string {
+	_, site, _ := strings.Cut(place, "/")
+	if end := strings.LastIndexByte(site, '#'); end >= 0 {
+		site = site[:end]
+	}
+	return site
+}
+
+// SiteOf is where a program comes to places of this name: the call and what it is about, separated
+// by a colon, each number written 0. So it is the same for all threads, nodes, and files that
+// differ by numbers, as in
+//
+//	write/before:/node/data/0.wal
+func SiteOf(place string) string {
+	var b strings.Builder
+	number, colon := false, false
+	for _, c := range []byte(siteIn(place)) {
+		digit := '0' <= c && c <= '9'
+		if !digit {
+			b.WriteByte(c)
+		} else if !number {
+			b.WriteByte('0')
+		}
+		number, colon = digit, colon || c == ':'
+	}
+	if !colon {
+		b.WriteByte(':')
+	}
+	return b.String()
+}
+
+// isAt reports whether SiteOf of a place is a site.
+func isAt(site, place string) bool {
+	number, colon := false, false
+	for _, c := range []byte(siteIn(place)) {
+		digit := '0' <= c && c <= '9'
+		if digit && number {
+			continue
+		}
+		if number = digit; digit {
+			c = '0'
+		}
+		if site == "" || site[0] != c {
+			return false
+		}
+		site, colon = site[1:], colon || c == ':'
+	}
+	return colon && site == "" || !colon && site == ":"
+}
+
+// HashSite goes on with a hash (FNV-1a) by SiteOf of a place.
+func HashSite(h uint64, place string) uint64 {
+	number := false
+	for _, c := range []byte(siteIn(place)) {
+		digit := '0' <= c && c <= '9'
+		if digit && number {
+			continue
+		}
+		if number = digit; digit {
+			c = '0'
+		}
+		h = (h ^ uint64(c)) * 0x100000001b3
+	}
+	return h
 }
 
 // CallOf is the call at a place of this name.

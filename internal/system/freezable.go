@@ -35,6 +35,11 @@ func (f frozen) Thaw() (memo.Freezable, error) {
 	return freezable{starting{n, f.of.spec, f.of.def, f.of.learnt, f.of.sought, f.of.files}}, nil
 }
 
+// Label implements memo.Portable.
+func (f frozen) Label(name memo.Reached) (base memo.Reached) {
+	return f.Checkpoint.Label(name).(memo.Reached)
+}
+
 // Data is what other executors may have of the checkpoint.
 func (f frozen) Data() any {
 	if p := f.Portable(); p != nil {

@@ -62,8 +62,8 @@ No message is late but by a fault. Each try has %s and one worker on one process
 median of their times, where a miss counts as %s. No strategy was tuned on these bugs. ` + "`default:-X`" + ` is the default strategy without a part of its guidance
 ([explore.md](../guides/explore.md)); ` + "`before`" + ` is that of a binary from before it was guided.
 `,
-	strategies: []string{"default", before, "default:-moments", "default:-together", "default:-novelty", "slow",
-		"random"},
+	strategies: []string{"default", before, "default:-moments", "default:-together", "default:-novelty",
+		"default:-sites", "slow", "random"},
 	bugs: []planted{
 		{"catchup", "what came to a follower at once is not in its journal (Python)", "cut, crash"},
 		{"versions", "a coordinator that was away numbers by what it has (Python)", "2 crashes"},

@@ -66,8 +66,9 @@ type checkpoint struct {
 	since  int   // floor when it was last used
 	value  int   // since and its use, when last looked at
 	bytes  int64 // what it counts for in held
-	// base is the name of the state of the checkpoint on which it rests, or of its own.
-	base ariadne.Digest
+	// base is the name of the state of the checkpoint on which it rests, or of its own. way is the
+	// way to its state, and baseWay that to its base (Reached).
+	base, way, baseWay ariadne.Digest
 	// adopted: it was made of another executor's. beyond: it is in that heap. away: it was moved.
 	adopted, beyond, away bool
 }
@@ -88,11 +89,12 @@ func (h *checkpointHeap) Pop() any {
 }
 
 // keep makes room for a checkpoint and enters it.
-func (k *checkpoints) keep(l *Local, f Frozen, adopted bool) (*checkpoint, error) {
+func (k *checkpoints) keep(l *Local, f Frozen, way ariadne.Digest, adopted bool) (*checkpoint, error) {
 	err := k.makeRoom(f.Bytes())
-	c := &checkpoint{local: l, frozen: f, since: k.floor, base: l.Name, adopted: adopted}
+	c := &checkpoint{local: l, frozen: f, since: k.floor, base: l.Name, way: way, baseWay: way, adopted: adopted}
 	if p, ok := f.(Portable); ok {
-		c.base = p.Label(l.Name)
+		base := p.Label(Reached{l.Name, way})
+		c.base, c.baseWay = base.State, base.Way
 	}
 	k.at[l.Name] = c
 	k.enter(c)

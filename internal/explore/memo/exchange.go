@@ -14,15 +14,24 @@ import (
 // Portable is a checkpoint from which other executors may make theirs.
 type Portable interface {
 	Frozen
-	// Label names the state of the checkpoint, and returns the name of its base: of the first
-	// checkpoint that was labeled among those that rest on the same.
-	Label(state ariadne.Digest) (base ariadne.Digest)
+	// Label names the checkpoint, and returns the name of its base: of the first checkpoint that
+	// was labeled among those that rest on the same.
+	Label(Reached) (base Reached)
 	// Data is what others need; nil: they cannot have it. It does not change, and holds nothing
 	// that Drop ends.
 	Data() any
 	// Adopt makes a checkpoint of data. The receiver is a checkpoint of the base. An error that
 	// wraps ariadne.ErrNotFreezable says that it cannot be made.
 	Adopt(data any) (Frozen, error)
+}
+
+// Reached says which state an instance has, and by what way it has come there. Where a state is
+// named by its content, several ways lead to it. The instances may then differ in facts that no
+// step shows, such as the numbers by which the host knows files. A checkpoint that rests on one of
+// these instances cannot rest on another.
+type Reached struct {
+	State ariadne.Digest
+	Way   ariadne.Digest // over all inputs since the boot, and what the node did
 }
 
 // exchange has checkpoints as data, by the names of their states.
@@ -34,7 +43,8 @@ type exchange struct {
 // offer is a checkpoint as data.
 type offer struct {
 	by   *Executor
-	base ariadne.Digest
+	base Reached
+	way  ariadne.Digest // to the checkpoint's own state
 	data any
 }
 
@@ -60,7 +70,7 @@ func (e *exchange) withdraw(state ariadne.Digest, by *Executor) {
 
 // nearest is what others offer that is nearest to l, on the way there from a state, and that has a
 // base which is at hand; nil: nothing.
-func (e *exchange) nearest(l, from *Local, x *Executor) (to, base *Local, data any) {
+func (e *exchange) nearest(l, from *Local, x *Executor) (to, base *Local, o offer) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for ; l.Depth-from.Depth >= adoptsFrom; l = l.Parent {
@@ -69,10 +79,10 @@ func (e *exchange) nearest(l, from *Local, x *Executor) (to, base *Local, data a
 			continue
 		}
 		if base := x.baseAtHand(l, from, o.base); base != nil {
-			return l, base, o.data
+			return l, base, o
 		}
 	}
-	return nil, nil, nil
+	return nil, nil, offer{}
 }
 
 // adoptsFrom is the least number of replays for which a checkpoint is adopted: one costs about as
@@ -82,31 +92,31 @@ const adoptsFrom = 2
 // offer lets others have a checkpoint.
 func (x *Executor) offer(c *checkpoint) {
 	p, ok := c.frozen.(Portable)
-	if !ok || x.exchange == nil || x.limits.Apart {
+	if !ok || x.exchange == nil {
 		return
 	}
 	if data := p.Data(); data != nil {
-		x.exchange.enter(c.local.Name, offer{x, c.base, data})
+		x.exchange.enter(c.local.Name, offer{x, Reached{c.base, c.baseWay}, c.way, data})
 	}
 }
 
 // adopt makes a checkpoint of what others offer that is nearest to l, if that is nearer than from,
 // from where l would be reached otherwise. It reports whether there is one more.
 func (x *Executor) adopt(l, from *Local) (bool, error) {
-	if x.exchange == nil || x.limits.Apart {
+	if x.exchange == nil {
 		return false, nil
 	}
-	to, base, data := x.exchange.nearest(l, from, x)
+	to, base, o := x.exchange.nearest(l, from, x)
 	if to == nil {
 		return false, nil
 	}
-	f, err := x.adoptData(base, data)
+	f, way, err := x.adoptData(base, o)
 	if f == nil || err != nil {
 		x.refuse(to)
 		return false, err
 	}
 	x.counts.Adopted++
-	_, err = x.kept.keep(to, f, true)
+	_, err = x.kept.keep(to, f, way, true)
 	return true, err
 }
 
@@ -119,46 +129,51 @@ func (x *Executor) refuse(l *Local) {
 	x.counts.Unadopted++
 }
 
-// baseAtHand is the state on the way to l that has a name, if x has its checkpoint, or comes by
+// baseAtHand is the state on the way to l that is a base, if x has its checkpoint, or comes by
 // there anyway on the way from a state; else nil.
-func (x *Executor) baseAtHand(l, from *Local, name ariadne.Digest) *Local {
+func (x *Executor) baseAtHand(l, from *Local, base Reached) *Local {
 	for ; l != nil; l = l.Parent {
-		if l.Name == name && (x.kept.at[name] != nil || l.Depth >= from.Depth) {
+		if l.Name != base.State {
+			continue
+		}
+		if c := x.kept.at[base.State]; c != nil && c.way == base.Way || c == nil && l.Depth >= from.Depth {
 			return l
 		}
+		return nil
 	}
 	return nil
 }
 
-// adoptData makes a checkpoint of what others offer, which rests on a base; nil: it cannot be made.
-func (x *Executor) adoptData(base *Local, data any) (Frozen, error) {
+// adoptData makes a checkpoint of what others offer, which rests on a base, and returns the way to
+// it; nil: it cannot be made.
+func (x *Executor) adoptData(base *Local, o offer) (Frozen, ariadne.Digest, error) {
 	if !base.replayable() {
-		return nil, nil
+		return nil, ariadne.Digest{}, nil
 	}
 	c := x.kept.at[base.Name]
 	if c == nil {
 		if _, cut, err := x.reach(base); err != nil || cut != "" {
-			return nil, err
+			return nil, ariadne.Digest{}, err
 		}
 		if err := x.freeze(base); err != nil {
-			return nil, err
+			return nil, ariadne.Digest{}, err
 		}
 		if c = x.kept.at[base.Name]; c == nil {
-			return nil, nil
+			return nil, ariadne.Digest{}, nil
 		}
 	}
 	p, ok := c.frozen.(Portable)
-	if !ok {
-		return nil, nil
+	if !ok || c.way != o.base.Way { // it has come to the base by another way
+		return nil, ariadne.Digest{}, nil
 	}
 	if err := x.kept.use(c); err != nil {
-		return nil, err
+		return nil, ariadne.Digest{}, err
 	}
-	f, err := p.Adopt(data)
+	f, err := p.Adopt(o.data)
 	if errors.Is(err, ariadne.ErrNotFreezable) {
-		return nil, nil
+		return nil, ariadne.Digest{}, nil
 	}
-	return f, err
+	return f, o.way, err
 }
 
 // replayable reports whether each replay of the way to l does the same.

@@ -61,8 +61,6 @@ type Limits struct {
 	// second time, by another instance, and compared. The choice depends on the
 	// transition alone.
 	Audit float64
-	// Apart: it neither offers checkpoints to other executors nor uses theirs.
-	Apart bool
 	// Now reads a clock, for the counters' times; nil: they stay 0.
 	Now func() time.Duration
 }
@@ -171,7 +169,8 @@ type Executor struct {
 type living struct {
 	instance Freezable // or nil
 	at       ariadne.Digest
-	from     *Local // where it was thawed or booted
+	way      ariadne.Digest // how it has come there (Reached)
+	from     *Local         // where it was thawed or booted
 	// astray: a step on the way there was marked as one that may go differently, and
 	// did. So may all that come after it.
 	astray bool
@@ -359,9 +358,16 @@ func (x *Executor) step(l *Local, in world.Input) (out ariadne.Output, took time
 	if err != nil {
 		return out, took, errors.Join(err, x.abandon(l.Node))
 	}
-	v.at = x.memo.system.NameReached(l.Node, l.Name, settled(in, &out), &out)
+	in = settled(in, &out)
+	v.at = x.memo.system.NameReached(l.Node, l.Name, in, &out)
+	v.way = wayOn(v.way, in, &out)
 	out.Unreplayable = out.Unreplayable || v.astray
 	return out, took, nil
+}
+
+// wayOn is the way to where a step leads from a way.
+func wayOn(way ariadne.Digest, in world.Input, out *ariadne.Output) ariadne.Digest {
+	return world.SucceedBy(way, in, out)
 }
 
 // settled is an input with what came of it where something was drawn.
@@ -503,7 +509,7 @@ func (x *Executor) restoreNearest(l *Local) (*Local, error) {
 		if err != nil {
 			return nil, errors.Join(err, x.abandon(l.Node))
 		}
-		*live = living{instance: live.instance, at: a.Name, from: a}
+		*live = living{instance: live.instance, at: a.Name, way: c.way, from: a}
 		x.countThaw(began, inPlace)
 		return a, nil
 	}
@@ -513,6 +519,9 @@ func (x *Executor) restoreNearest(l *Local) (*Local, error) {
 	m, err := x.newInstance(a, c)
 	if err == nil {
 		*live = living{instance: m, at: a.Name, from: a}
+		if c != nil {
+			live.way = c.way
+		}
 	}
 	return a, err
 }
@@ -603,7 +612,7 @@ func (x *Executor) freeze(l *Local) error {
 	x.counts.Freeze.enter(took)
 	x.counts.Size.enter(f.Bytes())
 	began = x.limits.Now()
-	c, err := x.kept.keep(l, f, false)
+	c, err := x.kept.keep(l, f, x.live[l.Node].way, false)
 	x.counts.Ending += x.limits.Now() - began
 	x.offer(c)
 	x.counts.Kept = max(x.counts.Kept, len(x.kept.at))

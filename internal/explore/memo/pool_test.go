@@ -9,6 +9,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo/memotest"
+	"github.com/ariadne-mc/ariadne/internal/explore/world/worldtest"
 )
 
 // workers returns n workers of a pool, with instances of their own. They are closed at
@@ -118,6 +119,61 @@ func TestPoolAdoptsCheckpoints(t *testing.T) {
 	c := p.Counts()
 	if c.Adopted != 2 || c.Unadopted != 0 || c.Mismatches != 0 {
 		t.Errorf("%d checkpoints were adopted, %d were not; %d mismatches", c.Adopted, c.Unadopted, c.Mismatches)
+	}
+}
+
+// mute does nothing. After input 7 nothing is left of it but its content.
+type mute struct{ forgot bool }
+
+func (*mute) Start(*worldtest.Ctx)                          {}
+func (p *mute) Receive(_ *worldtest.Ctx, m ariadne.Message) { p.forgot = m.Data[0] == 7 }
+func (*mute) Fire(*worldtest.Ctx)                           {}
+func (p *mute) Forgot() bool                                { return p.forgot }
+
+// TestPoolAdoptsByOneWay: a checkpoint that rests on a state which is named by its content is of no
+// use to a worker that has come to this state by another way.
+func TestPoolAdoptsByOneWay(t *testing.T) {
+	m := open(t, memo.Options{})
+	p := memo.NewPool(m)
+	var all []*memo.Worker
+	for i := range 3 {
+		own := &memotest.Instances{Programs: func() []worldtest.Program {
+			return []worldtest.Program{&mute{}, &mute{}}
+		},
+			// the first checkpoint, on which the others rest, is of the state with a content
+			Unfreezable: func(steps int) bool { return steps < []int{2, 3, 2}[i] }}
+		w := p.Worker(memo.NewExecutor(m, own.Boot(), memo.Limits{Checkpoints: 100, Every: 1}))
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		all = append(all, w)
+	}
+	walk := func(w *memo.Worker, l *memo.Local, inputs ...int) *memo.Local {
+		for _, i := range inputs {
+			tr, err := w.Transition(l, input(i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			l = tr.To
+		}
+		return l
+	}
+	met := walk(all[0], m.Root(0), 0, 7)
+	far := walk(all[0], met, 8, 9, 10, 11, 12, 13)
+	if walk(all[1], m.Root(0), 0, 1, 7) != met {
+		t.Fatal("two ways lead to two states")
+	}
+	walk(all[1], met, 20) // a checkpoint of the state
+	walk(all[1], far, 14)
+	if c := p.Counts(); c.Adopted != 0 {
+		t.Errorf("%d checkpoints were adopted", c.Adopted)
+	}
+	walk(all[2], m.Root(0), 0, 7, 21) // by the same way
+	walk(all[2], far, 15)
+	if c := p.Counts(); c.Adopted != 1 || c.Mismatches != 0 {
+		t.Errorf("%d checkpoints were adopted, with %d mismatches", c.Adopted, c.Mismatches)
 	}
 }
 

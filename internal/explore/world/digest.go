@@ -46,6 +46,12 @@ func Succeed(parent ariadne.Digest, in Input) ariadne.Digest {
 	return sha256.Sum256(b)
 }
 
+// SucceedBy names a way to a state by its inputs and by what the node did on it.
+func SucceedBy(way ariadne.Digest, in Input, out *ariadne.Output) ariadne.Digest {
+	way = Succeed(way, in)
+	return sha256.Sum256(append(way[:], out.Digest[:]...))
+}
+
 // AppendBinary appends the encoding of what the node is given.
 func (in *Input) AppendBinary(b []byte) ([]byte, error) {
 	i := ariadne.Input{Kind: in.Kind, At: in.At, Fault: in.Varied.Fault(), Vary: in.Varied.Variation(),

@@ -26,7 +26,8 @@ import (
 // origin is the moment at which forks were made.
 type origin struct {
 	state *stateImage
-	label *ariadne.Digest // who keeps checkpoints calls it so; nil: not yet
+	fixed map[string]uint64 // home.fixedFiles
+	label any               // who keeps checkpoints calls it so; nil: not yet
 }
 
 // A Portable is a checkpoint as data. It does not change, and belongs to no executor.
@@ -41,12 +42,12 @@ type Portable struct {
 
 // Label gives the checkpoint a name, and returns that of the first one that was named among those
 // that refer to the same forks. That one must be of the moment at which these were made.
-func (c *Checkpoint) Label(name ariadne.Digest) (first ariadne.Digest) {
+func (c *Checkpoint) Label(name any) (first any) {
 	o := c.forks.origin
 	if o.label == nil {
-		o.label = &name
+		o.label = name
 	}
-	return *o.label
+	return o.label
 }
 
 // Portable returns the checkpoint as data; nil: it cannot be had, or would be of no use.
@@ -56,7 +57,7 @@ func (c *Checkpoint) Portable() *Portable { return c.portable }
 // shared, and files on their way between processes, are not data.
 func (n *Node) portable(c *Checkpoint) *Portable {
 	if c.forks.origin == nil {
-		c.forks.origin = &origin{state: c.state}
+		c.forks.origin = &origin{state: c.state, fixed: n.fixedFiles()}
 		return nil // it is nothing but forks
 	}
 	k := n.k
@@ -127,6 +128,7 @@ func (c *Checkpoint) pairWith(o *origin) (*pairing, error) {
 	f := c.pairings[o]
 	if f == nil {
 		f = pair(o.state.Copy(), c.state.Copy())
+		f.pairFixed(o.fixed, c.home.fixed)
 		if c.pairings == nil {
 			c.pairings = map[*origin]*pairing{}
 		}
@@ -172,6 +174,18 @@ func pair(theirs, ours *state) *pairing {
 		}
 	}
 	return f
+}
+
+// pairFixed pairs the files of both nodes that they cannot change. A node may see one later for the
+// first time.
+func (f *pairing) pairFixed(theirs, ours map[string]uint64) {
+	for name, their := range theirs {
+		our, ok := ours[name]
+		if !ok && f.err == nil {
+			f.err = fmt.Errorf("it has no %s", name)
+		}
+		f.tree.Known[their] = our
+	}
 }
 
 // enter enters that a file of theirs is one of ours.

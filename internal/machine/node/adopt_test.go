@@ -5,11 +5,13 @@ package node_test
 import (
 	"errors"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/machine/node"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // follower is a node of one executor, and one of another executor that takes over its checkpoints:
@@ -146,6 +148,42 @@ func (f *follower) Close() error {
 		errs = append(errs, c.Drop())
 	}
 	return errors.Join(append(errs, f.second.Close(), f.Node.Close())...)
+}
+
+// TestAdoptFixedFiles: a node that takes over checkpoints knows files that it cannot change by the
+// same numbers, also those that it sees for the first time.
+func TestAdoptFixedFiles(t *testing.T) {
+	if !node.CanFollow() {
+		t.Skip("this machine does not tell which pages are written")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "fixed.yaml")
+	for name, text := range map[string]string{
+		"fixed.yaml": "name: fixed\nnodes: [{name: n1, command: ./looks}]\n",
+		"looks": `#!/usr/bin/python3
+import os, time
+for name in ('/etc/hosts', '/etc/resolv.conf', '/etc', '/etc/nsswitch.conf', '/') * 3:
+    time.sleep(1)
+    print(name, os.stat(name).st_ino, flush=True)
+`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := spec.Read(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var took taken
+	natural(t, s, 14, node.Config{Pages: true}, func(n *node.Node) member {
+		return &follower{Node: n, second: node.Start(n.Config()), t: t, took: &took,
+			bases: map[any]*node.Checkpoint{}}
+	})
+	t.Logf("%+v", took)
+	if took.adopted < 5 || took.executed == 0 {
+		t.Errorf("few checkpoints were taken over: %+v", took)
+	}
 }
 
 // TestAdoptCheckpoints: a node that takes over the checkpoints of another executor's node, of the

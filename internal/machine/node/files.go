@@ -4,6 +4,7 @@ package node
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -222,6 +223,34 @@ func (n *Node) ownCopies() {
 			return nil
 		})
 	}
+}
+
+// fixedFiles are the inode numbers of those of the node's own files that it cannot change, as
+// /etc/hosts, by name.
+func (n *Node) fixedFiles() map[string]uint64 {
+	if n.home.fixed != nil {
+		return n.home.fixed
+	}
+	base, dirs := n.ownFiles()
+	n.home.fixed = map[string]uint64{}
+	must(filepath.WalkDir(base+"/.", func(name string, e os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		var st unix.Stat_t
+		if err := unix.Lstat(name, &st); err != nil {
+			return &os.PathError{Op: "lstat", Path: name, Err: err}
+		}
+		name = path.Clean(name)[len(base):]
+		if n.home.fixed[name] = st.Ino; name == "" {
+			return nil
+		}
+		if own := name[1:]; slices.Contains(dirs, own) || own == path.Join(".ariadne", hiddenNames) {
+			return fs.SkipDir
+		}
+		return nil
+	}))
+	return n.home.fixed
 }
 
 // hiddenNames is the directory of names that the node does not see, which keep files for earlier

@@ -28,10 +28,11 @@ type home struct {
 
 	spaces *sandbox.Spaces // of a node that may go down; else nil
 	treeFD *os.File
-	tree   *filetree.Tree   // nil until a node is copied
-	device uint64           // of the files of the node's own; 0: not looked at yet
-	disk   map[string]*held // what its disks have held once; not to be changed
-	shows  *Node            // whose files the tree shows; nil: those of one that is gone
+	tree   *filetree.Tree    // nil until a node is copied
+	fixed  map[string]uint64 // see fixedFiles; nil: not looked for yet
+	device uint64            // of the files of the node's own; 0: not looked at yet
+	disk   map[string]*held  // what its disks have held once; not to be changed
+	shows  *Node             // whose files the tree shows; nil: those of one that is gone
 
 	following following // of pages
 }

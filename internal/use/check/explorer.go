@@ -217,10 +217,7 @@ func (w *worker) executor(of int) *memo.Executor {
 	x := w.explorer
 	o := &x.check.opts.Search
 	limits := memo.Limits{Checkpoints: o.Checkpoints, Room: x.governor.roomFor(w.id, of), Audit: o.Audit,
-		Pages: x.pages, Now: x.elapsed,
-		// Rarely, a step of Redis was another one after such a checkpoint
-		// (docs/internals/limits.md).
-		Apart: true}
+		Pages: x.pages, Now: x.elapsed}
 	if limits.Checkpoints == 0 {
 		limits.Checkpoints = 1000
 	}

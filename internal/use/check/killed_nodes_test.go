@@ -108,6 +108,9 @@ func hasOpen(t *testing.T, pid int, is func(file string, size int64) bool) bool 
 	return false
 }
 
+// leastProcesses is how many processes a check of raftkv has at work, or more.
+const leastProcesses = 20
+
 // TestNothingLeftOfKilledChecks: a check of real nodes that is killed at a random moment leaves no
 // process, mount or temporary file, while nodes go back to checkpoints in place, and pages of
 // checkpoints are on disk.
@@ -120,7 +123,7 @@ func TestNothingLeftOfKilledChecks(t *testing.T) {
 		times = 100
 	}
 	most, followed, moved, slowest := 0, 0, 0, time.Duration(0)
-	for range times {
+	for i := range times {
 		dir := t.TempDir()
 		if err := os.Mkdir(filepath.Join(dir, "tmp"), 0o777); err != nil {
 			t.Fatal(err)
@@ -135,6 +138,11 @@ func TestNothingLeftOfKilledChecks(t *testing.T) {
 		after := time.Duration(rand.Int64N(int64(8 * time.Second)))
 		time.Sleep(after)
 		most = max(most, len(leftOf(t, dir)))
+		// A busy machine may take longer than that to start nodes, so the last check is at work.
+		for began := time.Now(); i == times-1 && most < leastProcesses && time.Since(began) < time.Minute; {
+			time.Sleep(20 * time.Millisecond)
+			most = max(most, len(leftOf(t, dir)))
+		}
 		if hasOpen(t, c.Process.Pid, func(file string, _ int64) bool {
 			return file == "anon_inode:[userfaultfd]"
 		}) {
@@ -163,7 +171,7 @@ func TestNothingLeftOfKilledChecks(t *testing.T) {
 	}
 	t.Logf("%d kills, of up to %d processes; gone within %v; pages of nodes were followed in %d, pages of checkpoints were on disk in %d",
 		times, most, slowest, followed, moved)
-	if most < 20 {
+	if most < leastProcesses {
 		t.Errorf("no check had more than %d processes when it was killed: the test says nothing", most)
 	}
 }

@@ -69,7 +69,7 @@ type home struct {
 	furthest int       // steps of any of them
 	// base is the checkpoint on which all others rest, and its name.
 	base  *frozen
-	label ariadne.Digest
+	label memo.Reached
 }
 
 type instance struct {
@@ -177,9 +177,9 @@ func (f *frozen) Thaw() (memo.Freezable, error) {
 }
 
 // Label implements memo.Portable: all checkpoints of a boot rest on the first one.
-func (f *frozen) Label(state ariadne.Digest) (base ariadne.Digest) {
+func (f *frozen) Label(at memo.Reached) (base memo.Reached) {
 	if f.home.base == nil {
-		f.home.base, f.home.label = f, state
+		f.home.base, f.home.label = f, at
 	}
 	return f.home.label
 }

@@ -40,9 +40,6 @@ type likely struct {
 	draw   draw
 	weight int // how much sooner than else
 	wait   wait
-	// files: only places at calls on files count. A process that ends before one leaves other files
-	// than before the one before; at the many places between, what is left is the same.
-	files bool
 }
 
 // Orders of magnitude are of 2.
@@ -84,6 +81,26 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 			c.kinds = append(c.kinds, l)
 		}
 	}
+	c.aim()
+}
+
+// onFiles are all calls on files.
+var onFiles = []string{ariadne.OnFiles}
+
+// aim draws whether the first fault within a step, of one kind, is aimed at a site: then it strikes
+// at any of the places there.
+func (c *chance) aim() {
+	search := c.moments.search
+	if search == nil || search.without.Sites || c.length == 0 || len(c.kinds) == 0 {
+		return
+	}
+	l := &c.kinds[c.strike.draw.below(len(c.kinds))]
+	name, most, ok := search.sites.aim(world.KindOf(l.Kind).Name, &l.draw)
+	if !ok {
+		return
+	}
+	l.Only, l.After, l.wait = []string{name}, []int{1 + l.draw.below(most)}, wait{}
+	c.every, c.strike.spares = true, l.Kind
 }
 
 // withoutPath is a chance that knows what earlier paths have shown, and that has no path of its
@@ -109,10 +126,14 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 // else all.
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
+	if c.strike.spares == l.Kind { // it has come
+		c.strike.spares = 0
+	}
 	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
-	if l.files = c.moments.most.files > 0 && (l.Kind == world.Crash || l.Kind == world.Kill) &&
-		l.draw.below(2) == 0; l.files {
-		n = keepOrders
+	// A process that ends before a call on a file leaves other files than before the one before. At
+	// the many places between, what is left is the same.
+	if c.moments.most.files > 0 && (l.Kind == world.Crash || l.Kind == world.Kill) && l.draw.below(2) == 0 {
+		n, l.Only = keepOrders, onFiles
 	}
 	if l.wait.moments > 0 {
 		n, left = closeOrders, 1
@@ -258,8 +279,7 @@ func further(p *space.Path, i int, choice ariadne.Choice) (event int, ok bool) {
 // counts reports whether an alternative at a place of a node is one of those that are counted.
 func (c *chance) counts(k int, at ariadne.NodeID, place string) bool {
 	l := &c.kinds[k]
-	return l.wait.hits(at) && !c.strike.excludes(at) && (!l.files || ariadne.FileOf(place) != "") &&
-		(l.Only == nil || slices.Contains(l.Only, ariadne.CallOf(place)))
+	return l.wait.hits(at) && !c.strike.excludes(at) && (l.Only == nil || ariadne.IsAmong(l.Only, place))
 }
 
 // choose has the step that is taken next told at random what it asks for.

@@ -18,6 +18,7 @@ type Features struct {
 	images  map[uint64][]uint64
 	words   int            // in images
 	taken   map[uint64]int // how often each choice in a step was taken (chance.tired)
+	sites   sites
 	without Without
 }
 

@@ -31,6 +31,7 @@ type moments struct {
 	dull      bool       // there were none on the path before
 	sent      []int      // messages on the path, by node
 	disks     []unsynced // by node
+	placed    placed
 
 	scratch, fresh []uint64
 }
@@ -79,6 +80,7 @@ func (m *moments) begin(search *Features, learns bool, from int) {
 	m.search, m.had = search, counts{}
 	m.dull, m.news = m.steps > 0 && m.news == 0, 0
 	m.path.forget()
+	clear(m.placed)
 	clear(m.sent)
 	clear(m.disks)
 	m.steps, m.now = from, moment{}
@@ -135,6 +137,12 @@ func (m *moments) of(y *world.System, node ariadne.NodeID, by *memo.Transition) 
 		}
 	}
 	m.fresh, now.fresh = fresh, len(fresh) > 0
+	if m.search != nil && !m.search.without.Sites {
+		if m.placed == nil {
+			m.placed = placed{}
+		}
+		m.search.sites.see(m.placed, by)
+	}
 	for int(node) >= len(m.sent) {
 		m.sent = append(m.sent, 0)
 	}

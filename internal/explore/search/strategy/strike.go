@@ -29,6 +29,8 @@ type strike struct {
 	struck  bool // one did
 	hit     ariadne.NodeID
 	follows bool // further ones are to hit the node of the first one, or part it from the others
+	// spares is the kind of a fault that is aimed within a step and is still to come.
+	spares  ariadne.ActionKind
 	without Without
 }
 
@@ -138,7 +140,7 @@ func (s *strike) excludes(id ariadne.NodeID) bool { return s.follows && s.struck
 
 // means reports whether an event is one of the faults that are meant.
 func (s *strike) means(e *world.Event) bool {
-	if s.wait.relied && e.Kind != world.Power {
+	if s.wait.relied && e.Kind != world.Power || s.spares != 0 && s.spares == e.Kind {
 		return false
 	}
 	if world.KindOf(e.Kind).World {

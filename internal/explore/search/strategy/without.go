@@ -7,6 +7,7 @@ type Without struct {
 	// no fault depends on the one before, and all nodes and lengths are as likely as others
 	Together bool
 	Novelty  bool // default has no share for novelty
+	Sites    bool // no fault within a step is aimed at a site
 }
 
 // Names of the parts.
@@ -14,10 +15,11 @@ const (
 	partMoments  = "moments"
 	partTogether = "together"
 	partNovelty  = "novelty"
+	partSites    = "sites"
 )
 
 // guided are the parts of strategies that draw faults at random and know about other paths.
-var guided = []string{partMoments, partTogether}
+var guided = []string{partMoments, partTogether, partSites}
 
 // take takes a part away.
 func (w *Without) take(part string) {
@@ -28,6 +30,8 @@ func (w *Without) take(part string) {
 		w.Together = true
 	case partNovelty:
 		w.Novelty = true
+	case partSites:
+		w.Sites = true
 	default:
 		panic("unknown part " + part)
 	}

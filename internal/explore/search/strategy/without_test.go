@@ -14,7 +14,8 @@ func TestNamedWithout(t *testing.T) {
 	for name, want := range map[string]Without{
 		"default":                             {},
 		"default:-novelty":                    {Novelty: true},
-		"default:-moments,-together,-novelty": {true, true, true},
+		"default:-moments,-together,-novelty": {Moments: true, Together: true, Novelty: true},
+		"slow:-sites":                         {Sites: true},
 		"slow:-together":                      {Together: true},
 		"priorities:-moments,-together":       {Moments: true, Together: true},
 	} {
@@ -23,9 +24,9 @@ func TestNamedWithout(t *testing.T) {
 		}
 	}
 	for name, why := range map[string]string{
-		"default:":               `strategy default: the parts to leave out are -moments,-together,-novelty, not ""`,
+		"default:":               `strategy default: the parts to leave out are -moments,-together,-sites,-novelty, not ""`,
 		"default:moments":        `-novelty, not "moments"`,
-		"slow:-novelty":          `-together, not "-novelty"`,
+		"slow:-novelty":          `-sites, not "-novelty"`,
 		"breadth-first:-novelty": "has no parts to leave out",
 		"best:-novelty":          "unknown strategy",
 	} {
