@@ -72,6 +72,7 @@ var rooms = map[string][]string{
 	"home.device":      {"private.go"},
 	"home.disk":        {"disk.go"},
 	"home.following":   {"inplace.go"},
+	"home.fixed":       {"adopt.go", "files.go"},
 	"following":        {"inplace.go"},
 	"home.spaces":      {"home.go", "process.go"},
 	"home.told":        {"apply.go", "asked.go"},
