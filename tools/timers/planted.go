@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -13,7 +14,7 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// sought are searches for a planted bug in examples/timers, and one in the system without it.
+// sought are searches for a bug of a system that reads the clock, and one in the system without it.
 type sought struct {
 	Name   string
 	Found  []found // by seed
@@ -31,31 +32,36 @@ type found struct {
 	Wrong      string // why the search says nothing, or ""
 }
 
-const (
-	plantedDir  = "timers" // below the list's directory
-	plantedName = "Planted programs"
-)
+// soughtDirs are where the systems are, below the list's directory.
+var soughtDirs = []string{"timers", "redsync"}
 
-// plantedSystems are the names of the systems, in order.
-func (o *options) plantedSystems() (names []string, err error) {
-	specs, err := filepath.Glob(filepath.Join(filepath.Dir(o.list), plantedDir, "*-bug.yaml"))
-	for _, s := range specs {
-		names = append(names, strings.TrimSuffix(filepath.Base(s), "-bug.yaml"))
+const plantedName = "Planted programs"
+
+// soughtSystems are the systems, each as DIRECTORY/NAME, in order.
+func (o *options) soughtSystems() (names []string, err error) {
+	for _, dir := range soughtDirs {
+		specs, err := filepath.Glob(filepath.Join(filepath.Dir(o.list), dir, "*-bug.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range specs {
+			names = append(names, dir+"/"+strings.TrimSuffix(filepath.Base(s), "-bug.yaml"))
+		}
 	}
-	return names, err
+	return names, nil
 }
 
 // seek looks for the bugs of the systems that were asked for, and returns what is known of all.
 // good: each was found with each seed, and nothing where there is none.
 func (o *options) seek(ctx context.Context) (all []*sought, good bool, err error) {
-	names, err := o.plantedSystems()
+	names, err := o.soughtSystems()
 	if err != nil {
 		return nil, false, err
 	}
 	good = true
 	for _, name := range names {
-		kept := filepath.Join(o.work, plantedDir+"_"+name+".json")
-		if o.only.MatchString(plantedDir + "/" + name + "-bug.yaml") {
+		kept := filepath.Join(o.work, strings.ReplaceAll(name, "/", "_")+".json")
+		if o.only.MatchString(name + "-bug.yaml") {
 			s, err := o.seekOne(ctx, name)
 			if err != nil {
 				return nil, false, fmt.Errorf("%s: %w", name, err)
@@ -79,11 +85,11 @@ func (o *options) seek(ctx context.Context) (all []*sought, good bool, err error
 // seekOne looks for one bug with each seed. All searches have one worker, and nothing is remembered
 // of the search before.
 func (o *options) seekOne(ctx context.Context, name string) (*sought, error) {
-	spec := filepath.Join(filepath.Dir(o.list), plantedDir, name)
+	spec := filepath.Join(filepath.Dir(o.list), name)
 	if err := harness.Fetch(ctx, spec+"-bug.yaml"); err != nil {
 		return nil, err
 	}
-	s := &sought{Name: name, Budget: o.budget}
+	s := &sought{Name: path.Base(name), Budget: o.budget}
 	var err error
 	if s.Origin, err = o.ariadne.Origin(); err != nil {
 		return nil, err
@@ -132,7 +138,9 @@ func plantedSection(all []*sought, earlier harness.Page) string {
 	fmt.Fprintf(&b, `## %s
 
 Small systems that read the clock and decide by it, written for this
-([examples/timers](../../examples/timers/README.md)). They set no timer for that time. Each search
+([examples/timers](../../examples/timers/README.md)). They set no timer for that time. The last row
+is a lease service of real programs, Redis and go-redsync
+([examples/redsync](../../examples/redsync/README.md)). Each search
 has %v, the default strategy, one worker and one processor, and begins without what earlier searches
 remembered. Cells have the time until the bug was found, and after how many executions, for each
 seed. The last column is a search of the system without the bug, with seed 0. Before the default

@@ -113,6 +113,50 @@ func TestLate(t *testing.T) {
 	}
 }
 
+// housekeeper wakes every 20 ms for 6.9 s, and says whether a message comes after 6 s.
+type housekeeper struct{ left int }
+
+func (a *housekeeper) Start(c *worldtest.Ctx) { c.SetTimer(20 * time.Millisecond) }
+
+func (a *housekeeper) Fire(c *worldtest.Ctx) {
+	if a.left--; a.left > 0 {
+		c.SetTimer(20 * time.Millisecond)
+	}
+}
+
+func (a *housekeeper) Receive(c *worldtest.Ctx, _ ariadne.Message) {
+	c.Output().ReadClock = true
+	if c.Now() > 6e9 {
+		c.Log("over")
+	}
+}
+
+// TestLateWaits: a message waits while timers of its node expire, many more than the steps for
+// which messages are slow.
+func TestLateWaits(t *testing.T) {
+	rules := world.Rules{Latency: time.Millisecond, Delays: 1, MaxDelay: 7 * time.Second}
+	s := small{rules: rules, window: rules.MaxDelay, instant: true, programs: func() []worldtest.Program {
+		return []worldtest.Program{&housekeeper{left: 345}, &repeater{left: 1}}
+	}}
+	x := s.exploration(t, &strategy.Late{Seed: 1})
+	paths, found := 0, false
+	x.Ended = func(p *space.Path, _ string, _ *ariadne.Violation) bool {
+		for i := 1; i <= p.Steps(); i++ {
+			for _, l := range p.Transition(i).Output.Logs {
+				found = found || l.Text == "over"
+			}
+		}
+		paths++
+		return paths < 100 && !found
+	}
+	if _, err := x.Run(); err != nil {
+		t.Fatal(err)
+	}
+	if !found {
+		t.Errorf("no message has waited for 6 s on %d paths", paths)
+	}
+}
+
 // TestDefaultGoesBeyond: the default strategy goes on with messages that are late when it has
 // explored all, if a node reads the clock. All is explored nevertheless.
 func TestDefaultGoesBeyond(t *testing.T) {

@@ -2,9 +2,11 @@ package strategy
 
 import (
 	"math"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
 func init() {
@@ -21,8 +23,10 @@ const LateName = "late"
 // which a node does something else with a message (space.Sample), and those events are exact. But
 // what has changed may not show in that step: a bucket that is full of tokens, a counter that
 // begins again. Nothing tells of such a time, so it is drawn. Messages whose nodes do not read the
-// clock are left alone. Half of the paths are natural otherwise, and on half some messages are slow
-// for a while, and may then be late themselves.
+// clock are left alone. On half of the paths a message comes before any timer of its node. On the
+// others it waits, and all else goes on until its time: as when a client whose lease is over has
+// still something under way. On half of the paths some messages are slow for a while besides, and
+// may then be late themselves.
 //
 // Where nothing may be late, or no message is tried at other times (space.Window), all paths are
 // natural.
@@ -33,12 +37,22 @@ type Late struct {
 	draw draw
 	slow Slow
 	held bool // slow holds something
+	// waits: messages that are late wait for their times, while all else goes on.
+	waits   bool
+	waiting []waiting
 	// at are which messages of the path are late, counted among those whose nodes read the clock:
 	// met were so far, and most on a path before.
 	at        []int
 	met, most int
 	length    int // steps of the path before
 	vain      int // paths since one on which a node read the clock with a message
+}
+
+// waiting is a message that waits, and with it what follows it in its direction of a connection.
+type waiting struct {
+	chain uint64
+	seq   int
+	until ariadne.Time
 }
 
 const (
@@ -60,6 +74,7 @@ func (l *Late) Begin(p *space.Path) (keep int, ok bool) {
 	if l.held = l.Index%2 == 1 && l.length > 0; l.held {
 		l.slow.beginBehind(l.Seed, l.Index, l.draw.below(l.length))
 	}
+	l.waits, l.waiting = l.Index/2%2 == 1, l.waiting[:0]
 	l.Index++
 	l.at, l.met = l.at[:0], 0
 	n := 1 + l.draw.below(max(min(p.System().Rules().Delays, maxLate), 1))
@@ -77,6 +92,9 @@ func (l *Late) Next(p *space.Path) (event int, ok bool) {
 	if l.held {
 		event, _ = l.slow.first(p)
 	}
+	if len(l.waiting) > 0 {
+		event = l.afterWaiting(p.Last(), event)
+	}
 	if !l.readsClock(p, event) {
 		return event, true
 	}
@@ -88,10 +106,36 @@ func (l *Late) Next(p *space.Path) (event int, ok bool) {
 	if other := l.message(p.Last()); other != event && l.readsClock(p, other) {
 		event = other
 	}
+	if e := &p.Last().Enabled[event]; l.waits {
+		l.waiting = append(l.waiting, waiting{e.Packet.Chain(), e.Packet.Seq, e.At + l.time(p)})
+		return l.afterWaiting(p.Last(), event), true
+	}
 	if late, ok := p.AppendLater(event, p.Last().Enabled[event].At+l.time(p)); ok {
 		return late, true
 	}
 	return event, true
+}
+
+// afterWaiting is an event if it does not wait, or else the first one that does not. It is the one
+// that waits where there is no other, or when its time has come.
+func (l *Late) afterWaiting(f *space.Frame, event int) int {
+	for i := range f.Plain {
+		if e := &f.Enabled[i]; !l.isWaiting(e) {
+			l.waiting = slices.DeleteFunc(l.waiting, func(w waiting) bool { return w.until <= e.At })
+			if l.isWaiting(&f.Enabled[event]) {
+				return i
+			}
+			break
+		}
+	}
+	return event
+}
+
+// isWaiting reports whether an event is the arrival of a message that waits.
+func (l *Late) isWaiting(e *world.Event) bool {
+	return e.Packet != nil && slices.ContainsFunc(l.waiting, func(w waiting) bool {
+		return w.seq == e.Packet.Seq && w.chain == e.Packet.Chain()
+	})
 }
 
 // readsClock reports whether an event of the last frame is a message whose node reads the clock
