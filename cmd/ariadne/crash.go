@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 	"github.com/ariadne-mc/ariadne/internal/record"
@@ -35,6 +38,7 @@ type crashFlags struct {
 	log     bool
 	fail    []string // families of calls
 	most    int      // failures
+	choices int      // executions with other answers
 	apart   bool
 	audit   float64
 	keep    string // directory
@@ -45,7 +49,7 @@ type crashFlags struct {
 }
 
 func (a *app) crashCommand() *cobra.Command {
-	var c crashFlags
+	c := crashFlags{choices: 100}
 	var seed seedFlag
 	cmd := &cobra.Command{
 		Use:   "crash [--check CHECKER] SPEC | crash [--check CHECKER] -- COMMAND [ARGUMENT...]",
@@ -83,7 +87,9 @@ Without a checker Ariadne compares the files with those from before or after, an
 
 ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and ARIADNE_PROMISES have the lines that the
 program wrote to /dev/ariadne (docs/guides/programs.md). When the program writes "crash now",
-images are formed only there. With --log, the file $ARIADNE_LOG has an operation on each line:
+images are formed only there. When it asks Ariadne to choose, it is executed again with other
+answers, up to --choices times, and the files of each execution are checked. --fail and --html
+are for the execution with the first answers alone. With --log, the file $ARIADNE_LOG has an operation on each line:
 {"n": 3, "op": "write", "path": "db", "offset": 0, "length": 8192, "lost": "part",
 "lost_bytes": [[0, 4096]]}. An operation without "lost" is complete. The checker then runs again
 for each loss that leaves the same files.
@@ -180,6 +186,7 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
 	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/faults.md); files: every call that needs a disk")
 	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "let up to `n` calls fail (default: 1000)")
+	f.Var(count{&c.choices, 0, spec.MaxInt, nil}, "choices", "up to `n` more executions, with other answers where the program asks Ariadne to choose")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.BoolVar(&c.apart, "apart", false, "check each image, also when it equals another one wherever the checker looks")
 	f.Float64Var(&c.audit, "audit", 0, "check this `share` of equal images, too, and compare the verdicts: 0 to 1")
@@ -296,7 +303,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		Attempts: attempts, Apart: c.apart, Audit: c.audit,
 		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models,
 		Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
-		Outside: c.outside, Tell: c.log, Temp: temp, Keep: c.keep,
+		Outside: slices.Clone(c.outside), Tell: c.log, Temp: temp, Keep: c.keep,
 	}
 	clear := func() {}
 	switch line := style(a.err); {
@@ -326,11 +333,90 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if c.html != "" && len(results) > 0 {
 		err = errors.Join(err, writePage(c.html, cmp.Or(c.command, s.Name), ops, results))
 	}
-	if err == nil && a.status == record.Inconclusive.ExitStatus() && !c.json {
+	if err == nil {
+		err = a.crashChosen(cmd.Context(), s, c, steps, o)
+	}
+	if err == nil && a.status == record.Inconclusive.ExitStatus() && undecided > 0 && !c.json {
 		fmt.Fprintf(a.out, "inconclusive (%d undecided)\n", undecided)
 	}
 	return err
 }
+
+// crashChosen checks the files of executions in which the program gets other answers than the first
+// ones, as o has those of the first answers checked. Of these executions, what fails is printed.
+func (a *app) crashChosen(ctx context.Context, s *spec.Spec, c *crashFlags, steps []ariadne.Step,
+	o crash.Options) error {
+	executions, failing, unclear := 0, 0, 0
+	done := o.Done
+	o.Attempts = nil
+	more, err := crash.EachChosen(ctx, s, a.system(), steps, c.choices, func(e *crash.Chosen) error {
+		executions++
+		switch {
+		case e.Failed != "":
+			return fmt.Errorf("with the answers %s, the command failed: %s", e.Answers, e.Failed)
+		case len(e.Doubts) > 0:
+			if unclear++; unclear == 1 {
+				to := a.out
+				if c.json {
+					to = a.err
+				}
+				fmt.Fprintf(to, "With the answers %s, nothing can be said: %s\n", e.Answers, e.Doubts[0])
+			}
+			return nil
+		case len(e.Log) == 0:
+			return nil
+		}
+		o := o
+		o.Log, o.Outside, o.Temp = e.Log, slices.Clone(c.outside), filepath.Join(o.Temp, strconv.Itoa(executions))
+		if o.Keep != "" {
+			o.Keep = filepath.Join(o.Keep, "answers-"+strconv.Itoa(executions))
+		}
+		if err := os.Mkdir(o.Temp, 0o700); err != nil {
+			return err
+		}
+		var bad []*crash.Result
+		o.Done = func(r *crash.Result) {
+			r.Answers = e.Answers
+			if r.Failed > 0 || r.Undecided > 0 || c.json {
+				bad = append(bad, r)
+			}
+		}
+		_, err := crash.Judge(ctx, o)
+		if slices.ContainsFunc(bad, func(r *crash.Result) bool { return r.Failed > 0 }) {
+			failing++
+		}
+		for i, r := range bad {
+			switch {
+			case c.json:
+			case failing > mostChosen && r.Failed > 0:
+				fmt.Fprintf(a.out, "With the answers %s: %s: %d images fail\n", e.Answers, r.Model, r.Failed)
+				continue
+			case i == 0:
+				fmt.Fprintf(a.out, "With the answers %s:\n", e.Answers)
+			}
+			done(r)
+		}
+		return errors.Join(err, os.RemoveAll(o.Temp))
+	})
+	if unclear > 0 && a.status == 0 {
+		a.status = record.Inconclusive.ExitStatus()
+	}
+	if c.json || executions == 0 && !more {
+		return err
+	}
+	text := fmt.Sprintf("executions with other answers: %d, of which %d have images that fail", executions, failing)
+	if unclear > 0 {
+		text += fmt.Sprintf("; nothing can be said of %d", unclear)
+	}
+	if more {
+		text += "; further answers were not tried (--choices)"
+	}
+	fmt.Fprintln(a.out, text)
+	return err
+}
+
+// mostChosen is of how many executions all is printed.
+const mostChosen = 3
 
 // pauseOfLines is how often a line says how far it is, where standard error is no terminal.
 const pauseOfLines = 30 * time.Second

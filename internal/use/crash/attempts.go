@@ -34,8 +34,8 @@ func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []
 				first = append(first, seen[kind])
 				seen[kind]++
 				cases = append(cases,
-					run.Case{Step: steps[i].Index,
-						Vary: ariadne.Variation(ariadne.Choice{Alternative: alternative, Place: p.Name}.String())})
+					run.Case{{Step: steps[i].Index,
+						Vary: ariadne.Variation(ariadne.Choice{Alternative: alternative, Place: p.Name}.String())}})
 			}
 		}
 	}
@@ -55,8 +55,8 @@ func AttemptsOf(s *spec.Spec, o system.Options, steps []ariadne.Step, outside []
 			var log *disk.Log
 			options := o
 			options.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
-			return run.Vary(ctx, s, options, chosen, func(n int, v *run.Varied) error {
-				at := attempt(chosen[n], v)
+			return run.Vary(ctx, s, options, slices.Values(chosen), func(c run.Case, v *run.Varied) error {
+				at := attempt(c[0].Vary, v)
 				at.Log = log.Ops()
 				return tell(at)
 			})
@@ -74,12 +74,12 @@ func calledOn(place string) (call, file string) {
 }
 
 // attempt is what came of an execution with a failed call.
-func attempt(c run.Case, v *run.Varied) *Attempt {
-	failed := c.Vary.Choices()[0]
+func attempt(by ariadne.Variation, v *run.Varied) *Attempt {
+	failed := by.Choices()[0]
 	call, file := calledOn(failed.Place)
 	_, with, _ := strings.Cut(failed.Alternative, ":")
 	at := &Attempt{
-		Place: string(c.Vary), Call: call, File: strings.TrimPrefix(file, "/node/"), Error: with,
+		Place: string(by), Call: call, File: strings.TrimPrefix(file, "/node/"), Error: with,
 		Syncs: call == "fsync" || call == "fdatasync", How: "the command reports success",
 	}
 	var said []string

@@ -82,6 +82,9 @@ const Kill = "kill"
 
 // Result is what came of losses by one model, or of kills.
 type Result struct {
+	// Answers are what the program was told other than the first answers, where it asked Ariadne to
+	// choose.
+	Answers string `json:"answers,omitempty"`
 	// or Kill, or Calls: then operations are executions in which a call fails
 	Model      string `json:"model"`
 	Operations int    `json:"operations"`

@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
@@ -13,8 +14,12 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// Case is an execution by the natural schedule, but for what is different within one step.
-type Case struct {
+// Case is an execution by the natural schedule, but for what is different within some steps, in
+// their order.
+type Case []Change
+
+// Change is what is different within a step.
+type Change struct {
 	Step int // from 1
 	Vary ariadne.Variation
 }
@@ -27,9 +32,11 @@ type Varied struct {
 	Doubts []string
 }
 
-// Vary executes a system once for each case, and tells done what came of it. Nothing of it is
-// recorded. It ends with the first error of done, and early when ctx ends.
-func Vary(ctx context.Context, s *spec.Spec, o system.Options, cases []Case, done func(n int, v *Varied) error) error {
+// Vary executes a system once for each case, and tells done what came of it before it asks for the
+// next case. Nothing of it is recorded. It ends with the first error of done, and early when ctx
+// ends.
+func Vary(ctx context.Context, s *spec.Spec, o system.Options, cases iter.Seq[Case],
+	done func(c Case, v *Varied) error) error {
 	y, err := system.Open(ctx, s, o)
 	if err != nil {
 		return err
@@ -38,13 +45,13 @@ func Vary(ctx context.Context, s *spec.Spec, o system.Options, cases []Case, don
 		return err
 	}
 	return y.OnThread(0, func() error {
-		for n := range cases {
-			v, err := vary(ctx, y, cases[n])
+		for c := range cases {
+			v, err := vary(ctx, y, c)
 			if err == nil {
 				err = ctx.Err()
 			}
 			if err == nil {
-				err = done(n, v)
+				err = done(c, v)
 			}
 			if err != nil {
 				return err
@@ -65,13 +72,16 @@ func vary(ctx context.Context, y *system.System, c Case) (*Varied, error) {
 	switch {
 	case a.End == search.EndTime && !y.Spec.EndsByTime, a.End == search.EndSteps:
 		v.Doubts = append(v.Doubts, "the execution did not end before the "+a.End)
-	case len(v.Steps) < c.Step || v.Steps[c.Step-1].Output.Variation() != c.Vary:
-		v.Doubts = append(v.Doubts, fmt.Sprintf("step %d did not make the choice %s", c.Step, c.Vary))
+	}
+	for _, d := range c {
+		if len(v.Steps) < d.Step || v.Steps[d.Step-1].Output.Variation() != d.Vary {
+			v.Doubts = append(v.Doubts, fmt.Sprintf("step %d did not make the choice %s", d.Step, d.Vary))
+		}
 	}
 	return v, nil
 }
 
-// natural is the natural schedule with one step varied.
+// natural is the natural schedule with some steps varied.
 type natural struct {
 	strategy.Natural
 	Case
@@ -79,8 +89,10 @@ type natural struct {
 
 // Next implements strategy.Explorer.
 func (n *natural) Next(p *space.Path) (event int, ok bool) {
-	if p.Steps() != n.Step-1 {
-		return 0, true
+	for _, d := range n.Case {
+		if d.Step == p.Steps()+1 {
+			return p.AppendVaried(0, d.Vary)
+		}
 	}
-	return p.AppendVaried(0, n.Vary)
+	return 0, true
 }
