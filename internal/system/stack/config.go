@@ -29,6 +29,9 @@ type Component struct {
 	// recovers by Recover before it is mounted, if that is given. Components of other kinds are
 	// mounted and unmounted by commands. Verify examines what was unmounted.
 	Init, Mount, Unmount, Recover, Verify []string
+	// Threads are command lines of work that the component may do at any time, such as compaction.
+	// They run only where a Step says so.
+	Threads [][]string
 }
 
 // Join is how a component makes one device of several.
@@ -102,10 +105,18 @@ type Step struct {
 	Title   string        `json:",omitempty"`
 	Env     []string      `json:",omitempty"`
 	Timeout time.Duration `json:",omitempty"`
+	// Beside run at the same time as the step, which ends when they have ended, too.
+	Beside []Thread `json:",omitempty"`
 	// Calls are made on the top of the stack, one after the other.
 	Calls []fsmodel.Call `json:",omitempty"`
 	// Always has the step done also when one before it has failed.
 	Always bool `json:",omitempty"`
+}
+
+// Thread is one of the Threads of a component.
+type Thread struct {
+	Component string // its name
+	At        int
 }
 
 // StepKind is what a Step does.
@@ -119,6 +130,7 @@ const (
 	Run     StepKind = "run"     // runs a command
 	Apply   StepKind = "apply"   // makes calls
 	Look    StepKind = "look"    // reads the file tree at the top
+	Pass    StepKind = "pass"    // does nothing but what is beside it
 	Verify  StepKind = "verify"  // has components examine the devices of the stack, unmounted
 )
 

@@ -22,6 +22,8 @@ type mounts struct {
 	at   map[string]string
 	up   []*mounted // bottom up
 	out  *os.File   // of commands
+	// threads are how many threads of components run.
+	threads int
 }
 
 // mounted is a component that is mounted or attached.

@@ -3,20 +3,14 @@
 package stack
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
-
-	"golang.org/x/sys/unix"
 )
 
 // do does steps until one fails, and then those that are always done.
@@ -29,7 +23,7 @@ func (m *mounts) do(steps []Step) (results []Result) {
 			continue
 		}
 		began := time.Now()
-		r := m.step(s)
+		r := m.withThreads(s)
 		r.Nanos = time.Since(began).Nanoseconds()
 		failed = failed || r.Failed != ""
 		results = append(results, r)
@@ -45,6 +39,8 @@ func (m *mounts) step(s *Step) Result {
 		return m.unmount().result()
 	case Verify:
 		return m.verify(s.Nodes).result()
+	case Pass:
+		return Result{}
 	case Run:
 		return m.run(s)
 	case Apply:
@@ -157,56 +153,11 @@ func (m *mounts) env(c *Component) []string {
 // Processes that a component starts run on.
 func (m *mounts) execute(words []string, dir string, env []string, limit time.Duration,
 	kill bool) (how string, late bool, output string) {
-	if err := m.out.Truncate(0); err != nil {
-		return err.Error(), false, ""
+	p := startProcess(words, dir, env, limit, m.out)
+	how, late, output = p.wait()
+	if kill {
+		p.kill()
 	}
-	m.out.Seek(0, io.SeekStart)
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
-	defer cancel()
-	c := exec.CommandContext(ctx, words[0], words[1:]...)
-	c.Dir, c.Env, c.Stdout, c.Stderr = dir, env, m.out, m.out
-	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c.Cancel = func() error { return unix.Kill(-c.Process.Pid, unix.SIGKILL) }
-	err := c.Run()
-	if c.Process != nil {
-		if kill {
-			unix.Kill(-c.Process.Pid, unix.SIGKILL)
-		}
-		reap()
-	}
-	switch {
-	case err == nil:
-		return "", false, m.outputTail()
-	case ctx.Err() != nil:
-		return fmt.Sprintf("it did not end within %v", limit), true, m.outputTail()
-	}
-	return err.Error(), false, m.outputTail()
-}
-
-// mostSaid is how much of the end of a command's output is kept, in bytes.
-const mostSaid = 16 << 10
-
-// outputTail is the end of what a command has written.
-func (m *mounts) outputTail() string {
-	end, err := m.out.Seek(0, io.SeekEnd)
-	if err != nil {
-		return ""
-	}
-	b := make([]byte, min(end, mostSaid))
-	n, _ := m.out.ReadAt(b, end-int64(len(b)))
-	return string(b[:n])
-}
-
-// reap waits for processes that nobody else waits for any more: this is the first process of its
-// namespace. No command is running.
-func reap() {
-	for {
-		pid, err := unix.Wait4(-1, nil, unix.WNOHANG, nil)
-		if err == unix.EINTR {
-			continue
-		}
-		if pid <= 0 || err != nil {
-			return
-		}
-	}
+	m.reap()
+	return how, late, output
 }

@@ -105,6 +105,16 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 		}
 		*to = words
 	}
+	for n, line := range t.Threads {
+		words, err := s.words(line)
+		if err == nil && words == nil {
+			err = errors.New("it is empty")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("threads: command %d: %w", n+1, err)
+		}
+		c.Threads = append(c.Threads, words)
+	}
 	return c, nil
 }
 

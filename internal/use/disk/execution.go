@@ -68,12 +68,7 @@ func (h *hearing) choose(things []string) (answer, why string) {
 	if n < 1 || n > mostChoices {
 		return "", fmt.Sprintf("want 1 to %d things", mostChoices)
 	}
-	at, k := len(h.plan.asked), 0
-	h.plan.asked = append(h.plan.asked, n)
-	if at < len(h.plan.answers) {
-		k = min(h.plan.answers[at], n-1)
-	}
-	h.plan.chosen = append(h.plan.chosen, k)
+	k := h.plan.choose(n, false)
 	if things == nil {
 		return strconv.Itoa(k), ""
 	}
@@ -107,7 +102,11 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	}
 	var last []stack.Result
 	for n, m := range j.subject.record(p) {
-		results, err := do(m.steps...)
+		steps := m.steps
+		if m.threads {
+			steps = p.addThreads(j.Spec, n+1, steps)
+		}
+		results, err := do(steps...)
 		if err != nil {
 			return nil, errors.Join(err, unmount(ctx, w))
 		}

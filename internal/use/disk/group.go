@@ -25,9 +25,13 @@ type Group struct {
 	Example *Failure `json:"example,omitempty"`
 	// Blamed are the layers without which the stack does not show the symptom.
 	Blamed []string `json:"blamed,omitempty"`
+	// Threads are the layers of which threads have run in each execution with such an image.
+	Threads []string `json:"threads,omitempty"`
 	// Dir is where the example is kept, if it is.
 	Dir string `json:"dir,omitempty"`
 
+	// idle are the layers of which no thread has run in one of the executions.
+	idle map[string]bool
 	last string // execution that was counted
 	key  string // the symptom
 }
@@ -76,13 +80,14 @@ func (r *round) blame(ctx context.Context, im *image, p *block.Point, why string
 	key := r.symptom(im, why)
 	g := r.j.groups[key]
 	if g == nil {
-		g = &Group{Layer: im.result.layer, Why: why, key: key}
+		g = &Group{Layer: im.result.layer, Why: why, key: key, idle: map[string]bool{}}
 		r.j.groups[key] = g
 	}
 	g.Images++
 	if g.last != r.e.plan.name {
 		g.last = r.e.plan.name
 		g.Executions++
+		g.noteThreads(r.j.Spec, r.e.plan)
 	}
 	lost := p.Lost(im.n)
 	if g.Example != nil && len(lost) >= g.Example.size && g.Executions > 1 {

@@ -19,9 +19,16 @@ import (
 // killedVar has a process of this test check a stack in a directory, until it is killed.
 const killedVar = "ARIADNE_TEST_KILLED"
 
+// sleeperVar has that process check a stack with a thread that sleeps.
+const sleeperVar = "ARIADNE_TEST_SLEEPER"
+
 // checkForever checks a stack in a directory again and again.
 func checkForever(dir string) {
-	s, err := Parse(filepath.Join(dir, "test.yaml"), []byte(ext4Stack+"files: {}\nrecovery: true"))
+	text := ext4Stack + "files: {}\nrecovery: true"
+	if os.Getenv(sleeperVar) != "" {
+		text = sleeper
+	}
+	s, err := Parse(filepath.Join(dir, "test.yaml"), []byte(text))
 	for n := 0; err == nil; n++ {
 		temp := filepath.Join(dir, fmt.Sprint(n))
 		if err = os.Mkdir(temp, 0o700); err == nil {
@@ -86,14 +93,7 @@ func TestKilled(t *testing.T) {
 		if c.Wait(); c.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 			t.Fatalf("the process ended by itself: %s", &said)
 		}
-		var all []string
-		deadline := time.Now().Add(20 * time.Second)
-		for all = left(t, dir); len(all) > 0 && time.Now().Before(deadline); all = left(t, dir) {
-			time.Sleep(20 * time.Millisecond)
-		}
-		if len(all) > 0 {
-			t.Fatalf("killed after %v, these are left:\n%s", after, strings.Join(all, "\n"))
-		}
+		gone(t, dir)
 	}
 	if attached == 0 {
 		t.Error("no worker was running at any kill: the test says nothing")

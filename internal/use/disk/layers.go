@@ -42,8 +42,9 @@ func (r *Report) blameLayers(ctx context.Context, o Options) error {
 			w.Impossible = err.Error()
 		}
 		r.Without = append(r.Without, w)
-		// A check that has executed less may have missed the symptom.
-		if err != nil || other.Executions < r.Executions {
+		// A check that has executed less may have missed the symptom. One that has executed all of
+		// less has not: there are no choices of threads of the layer.
+		if err != nil || other.Stopped != "" && other.Executions < r.Executions {
 			continue
 		}
 		for k := range r.Groups {

@@ -101,6 +101,7 @@ type component struct {
 	Unmount    string   `yaml:"unmount"`
 	Recover    string   `yaml:"recover"`
 	Verify     string   `yaml:"verify"`
+	Threads    []string `yaml:"threads"`
 }
 
 // duration is one as it is written.

@@ -33,6 +33,8 @@ type mutation struct {
 	steps []stack.Step
 	// signed says that the last step prints a signature of the state.
 	signed bool
+	// threads says that threads of layers may run with the first step.
+	threads bool
 }
 
 // plans are workloads, one after the other.
@@ -49,6 +51,33 @@ type plan struct {
 	answers []int          // to the first choices, of commands
 	asked   []int          // of all choices, how many alternatives there were
 	chosen  []int          // the answers to all
+	// forThreads says of all choices which are of threads, and ran are the layers of threads that
+	// have run.
+	forThreads []bool
+	ran        []string
+}
+
+// choose answers the next choice, of n alternatives: by the plan, or with the first one.
+func (p *plan) choose(n int, forThread bool) (k int) {
+	if at := len(p.asked); at < len(p.answers) {
+		k = min(p.answers[at], n-1)
+	}
+	p.asked, p.chosen = append(p.asked, n), append(p.chosen, k)
+	p.forThreads = append(p.forThreads, forThread)
+	return k
+}
+
+// following are the answers of the next execution: another answer to the last choice of which
+// there is one. ok: there is one.
+func (p *plan) following() (answers []int, ok bool) {
+	for i := len(p.chosen) - 1; i >= 0; i-- {
+		if p.chosen[i]+1 < p.asked[i] {
+			answers = slices.Clone(p.chosen[:i+1])
+			answers[i]++
+			return answers, true
+		}
+	}
+	return nil, false
 }
 
 // epoch is what was said up to some moment.
@@ -103,7 +132,7 @@ func (c commands) setup() (steps []stack.Step) {
 func (c commands) record(*plan) (all []mutation) {
 	for n := range c.Checker.Mutations {
 		number := fmt.Sprint("ARIADNE_MUTATION=", n+1)
-		m := mutation{steps: []stack.Step{c.run("mutate", c.Checker.Mutate, number)}}
+		m := mutation{steps: []stack.Step{c.run("mutate", c.Checker.Mutate, number)}, threads: true}
 		if m.signed = len(c.Checker.Signature) > 0; m.signed {
 			m.steps = append(m.steps, c.run("signature", c.Checker.Signature, number))
 		}
@@ -138,14 +167,19 @@ func (c *choices) next() *plan { return c.plan }
 // done finds the next answers.
 func (c *choices) done(p *plan) {
 	c.plan = nil
-	answers := p.chosen
-	for i := len(answers) - 1; i >= 0; i-- {
-		if answers[i]+1 < p.asked[i] {
-			answers[i]++
-			answers = answers[:i+1]
-			c.plan = &plan{name: fmt.Sprint("the workload with the choices ", answers), answers: answers}
-			return
+	answers, ok := p.following()
+	if !ok {
+		return
+	}
+	c.plan = &plan{name: "the workload", answers: answers}
+	var own []int
+	for i, k := range answers {
+		if !p.forThreads[i] {
+			own = append(own, k)
 		}
+	}
+	if own != nil {
+		c.plan.name += fmt.Sprint(" with the choices ", own)
 	}
 }
 
@@ -173,7 +207,8 @@ func (f files) setup() []stack.Step {
 }
 
 func (f files) record(p *plan) []mutation {
-	return []mutation{{steps: []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}}}}
+	return []mutation{{steps: []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}},
+		threads: true}}
 }
 
 func (f files) examine(*execution, *epoch) []stack.Step { return []stack.Step{{Kind: stack.Look}} }
@@ -192,26 +227,33 @@ func (f files) plans() plans {
 	for i := int(f.Seed % uint64(f.Files.Of)); i < len(all); i += f.Files.Of {
 		some = append(some, all[i])
 	}
-	return &list{all: some}
+	return &list{all: some, each: waysOf(f.Components)}
 }
 
 // list is workloads of the ready-made checker.
 type list struct {
-	all [][]fsmodel.Call
-	at  int
+	all     [][]fsmodel.Call
+	each    int // executions of each
+	at      int
+	answers []int // to the choices of the next execution
 }
 
-func (l *list) total() int { return len(l.all) }
+func (l *list) total() int { return len(l.all) * l.each }
 
 func (l *list) next() *plan {
 	if l.at == len(l.all) {
 		return nil
 	}
 	calls := l.all[l.at]
-	return &plan{name: callsText(calls), calls: calls}
+	return &plan{name: callsText(calls), calls: calls, answers: l.answers}
 }
 
-func (l *list) done(*plan) { l.at++ }
+func (l *list) done(p *plan) {
+	answers, ok := p.following()
+	if l.answers = answers; !ok {
+		l.at++
+	}
+}
 
 func callsText(calls []fsmodel.Call) string {
 	words := make([]string, len(calls))
