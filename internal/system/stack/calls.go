@@ -41,6 +41,17 @@ func doCall(c fsmodel.Call, root string) error {
 		return withFile(at, unix.O_WRONLY|unix.O_SYNC, func(fd int) error { return write(c, fd) })
 	case fsmodel.Truncate:
 		return unix.Truncate(at, c.Length)
+	case fsmodel.Symlink:
+		return unix.Symlink(c.Text, at)
+	case fsmodel.Fallocate:
+		return withFile(at, unix.O_WRONLY, func(fd int) error { return unix.Fallocate(fd, 0, c.Offset, c.Length) })
+	case fsmodel.PunchHole:
+		const mode = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
+		return withFile(at, unix.O_WRONLY, func(fd int) error { return unix.Fallocate(fd, mode, c.Offset, c.Length) })
+	case fsmodel.Setxattr:
+		return unix.Setxattr(at, c.Text, []byte(c.Value()), 0)
+	case fsmodel.Removexattr:
+		return unix.Removexattr(at, c.Text)
 	case fsmodel.Fsync:
 		return withFile(at, unix.O_RDONLY, unix.Fsync)
 	case fsmodel.Fdatasync:
@@ -119,10 +130,50 @@ func entryOf(name, rel string, failed error) fsmodel.Entry {
 		e.Dir, e.Size = true, 0
 	case unix.S_IFREG:
 		read(&e, name)
+	case unix.S_IFLNK:
+		target, err := os.Readlink(name)
+		if e.Link, e.Size = target, 0; err != nil {
+			e.Odd = err.Error()
+		}
+		return e
 	default:
-		e.Odd = "it is neither a directory nor a regular file"
+		e.Odd = "it is none of a directory, a symbolic link and a regular file"
+	}
+	if attrs, err := attributes(name); err != nil {
+		e.Odd = "its attributes: " + err.Error()
+	} else {
+		e.Attrs = attrs
 	}
 	return e
+}
+
+// attributes are the extended attributes of a file that programs of users may set.
+func attributes(name string) (attrs map[string]string, err error) {
+	list, err := readAttr(func(b []byte) (int, error) { return unix.Listxattr(name, b) })
+	if err == unix.EOPNOTSUPP || err == unix.ENOSYS {
+		return nil, nil
+	}
+	for key := range strings.SplitSeq(strings.TrimSuffix(list, "\x00"), "\x00") {
+		if err != nil || !strings.HasPrefix(key, "user.") {
+			continue
+		}
+		if attrs == nil {
+			attrs = map[string]string{}
+		}
+		attrs[key], err = readAttr(func(b []byte) (int, error) { return unix.Getxattr(name, key, b) })
+	}
+	return attrs, err
+}
+
+// readAttr reads with a call that gives the length for no buffer. Nobody changes the files.
+func readAttr(get func(b []byte) (int, error)) (string, error) {
+	n, err := get(nil)
+	if err != nil || n == 0 {
+		return "", err
+	}
+	b := make([]byte, n)
+	n, err = get(b)
+	return string(b[:max(n, 0)]), err
 }
 
 func read(e *fsmodel.Entry, name string) {

@@ -187,7 +187,7 @@ func TestHangs(t *testing.T) {
 
 // randomCall is a call on few files.
 func randomCall(r *rand.Rand) fsmodel.Call {
-	kinds := fsmodel.Kinds()
+	kinds := append(fsmodel.Kinds(), fsmodel.Also()...)
 	path := func() string {
 		p := []string{"A", "B", "f"}[r.IntN(3)]
 		for range r.IntN(3) {
@@ -203,6 +203,12 @@ func randomCall(r *rand.Rand) fsmodel.Call {
 		c.Offset, c.Length = r.Int64N(9000), 1+r.Int64N(5000)
 	case fsmodel.Truncate:
 		c.Length = r.Int64N(9000)
+	case fsmodel.Fallocate, fsmodel.PunchHole:
+		c.Offset, c.Length = r.Int64N(9000), 1+r.Int64N(9000)
+	case fsmodel.Setxattr, fsmodel.Removexattr:
+		c.Text, c.Length = []string{"user.a", "user.b"}[r.IntN(2)], r.Int64N(50)
+	case fsmodel.Symlink:
+		c.Text = path() // without .., which could lead out of the directory
 	}
 	return c
 }
@@ -211,7 +217,7 @@ func randomCall(r *rand.Rand) fsmodel.Call {
 // what they leave.
 func TestCalls(t *testing.T) {
 	succeeded := 0
-	for seed := range uint64(60) {
+	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		dir := t.TempDir()
 		tree := fsmodel.NewTree()

@@ -300,6 +300,70 @@ files: {one_in: 10}
 	}
 }
 
+// furtherCalls are all calls that workloads have only where they are asked for.
+const furtherCalls = "[symlink, fallocate, punch hole, setxattr, removexattr]"
+
+// TestFurtherCalls: the kernel's file systems keep what was synced of further calls.
+func TestFurtherCalls(t *testing.T) {
+	for kind, c := range map[string]struct{ size, also string }{
+		"ext2": {"8MB", "[symlink, setxattr, removexattr]"},
+		"ext3": {"8MB", "[symlink, punch hole, setxattr, removexattr]"},
+		"ext4": {"8MB", furtherCalls}, "xfs": {"300MB", furtherCalls}, "btrfs": {"109MB", furtherCalls},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			able(t, "mkfs."+kind)
+			// The operations of which every workload has one are the further ones.
+			r := check(t, Options{Spec: parse(t, `
+stack:
+- {device: `+c.size+`}
+- {name: fs, filesystem: `+kind+`}
+images: 6
+files:
+  also: `+c.also+`
+  without: [creat, mkdir, link, unlink, rmdir, rename, write, sync write, truncate]
+`)})
+			if r.Failed+r.Undecided > 0 || r.Executions < 10 || r.Passed < 50 {
+				t.Error(printed(r))
+			}
+		})
+	}
+}
+
+// TestFurtherCallsLost: a device that lies loses what further calls have synced. A file system that
+// lacks a call is an error, and no failure.
+func TestFurtherCallsLost(t *testing.T) {
+	able(t, "mkfs.ext4", "mkfs.ext2")
+	text := func(also, kind, rest string) string {
+		return `
+stack:
+- {device: 8MB` + rest + `}
+- {name: fs, filesystem: ` + kind + `}
+images: 4
+files:
+  also: ` + also + `
+  without: [creat, mkdir, link, unlink, rmdir, rename, write, sync write, truncate]
+`
+	}
+	for _, c := range []struct{ also, want string }{
+		{"[symlink]", "A/new is missing"},
+		{"[fallocate]", "bytes, and should have"},
+		{"[punch hole]", "has a wrong byte at"},
+		{"[setxattr]", "a wrong value of the attribute user.a"},
+		{"[setxattr]", "lacks the attribute user.b"},
+		{"[removexattr]", "has a wrong value of the attribute user.a"},
+	} {
+		r := check(t, Options{Spec: parse(t, text(c.also, "ext4", ", lies: true"))})
+		if !strings.Contains(printed(r), c.want) {
+			t.Errorf("%s: no %q in\n%s", c.also, c.want, printed(r))
+		}
+	}
+	_, err := Check(context.Background(), Options{Spec: parse(t, text("[fallocate]", "ext2", "")), Workers: 1,
+		Temp: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), `does not have the call "fallocate": leave it out`) {
+		t.Error(err)
+	}
+}
+
 // TestMountOptions: what ends is durable with the options sync and dirsync. XFS has no such promise
 // that a test could tell from luck, so ext4 stands for all.
 func TestMountOptions(t *testing.T) {
@@ -416,6 +480,8 @@ func TestSpecErrors(t *testing.T) {
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nchecker: {mutate: 'true'}", "it needs the commands mutate and check"},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {rule: best}", `"best" is neither in_order, names nor posix`},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {without: [open]}", `"open" is none of`},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {also: [rename]}", `also: "rename" is none of [symlink`},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {also: [symlink, symlink]}", `"symlink" is there twice`},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {workloads: 4}", "4 is not a number from 1 to 3"},
 		{"stack: [{device: 8MB}, {mount: 'true'}]\nfiles: {}", "rule is missing"},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nsectors: 7" + checker, `"7" is neither 512, 4096 nor whole`},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
 	"github.com/ariadne-mc/ariadne/internal/system/stack"
+
+	"golang.org/x/sys/unix"
 )
 
 // execution is a workload that was recorded.
@@ -122,6 +125,9 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	e.log = to.Ops()
 	if p.calls != nil {
 		e.history = j.subject.(files).history()
+		if err := lacking(p.calls, last[0].Errnos); err != nil {
+			return nil, fmt.Errorf("%s: %w", p.name, err)
+		}
 		e.recall(last[0])
 	}
 	return e, nil
@@ -159,6 +165,16 @@ func clones(disks []*block.Disk) (all []*block.Disk) {
 		all = append(all, d.Clone())
 	}
 	return all
+}
+
+// lacking is an error if the file system does not have one of the further calls of workloads.
+func lacking(calls []fsmodel.Call, errnos []int) error {
+	for i, c := range calls {
+		if errnos[i] == int(unix.EOPNOTSUPP) && slices.Contains(fsmodel.Also(), c.Kind) {
+			return fmt.Errorf("files: also: the file system does not have the call %q: leave it out", c.Kind)
+		}
+	}
+	return nil
 }
 
 // recall finds out what the calls of a workload have done, and compares that with what they must

@@ -55,6 +55,7 @@ type Files struct {
 	Workloads int            // operations of each
 	Of        int            // which part of all workloads: one in so many
 	Without   []fsmodel.Kind // calls that no workload has
+	Also      []fsmodel.Kind // further calls
 }
 
 // text is a spec as it is written.
@@ -75,6 +76,7 @@ type text struct {
 		Workloads int            `yaml:"workloads"`
 		OneIn     int            `yaml:"one_in"`
 		Without   []fsmodel.Kind `yaml:"without"`
+		Also      []fsmodel.Kind `yaml:"also"`
 	} `yaml:"files"`
 	Moments  string   `yaml:"moments"`
 	Images   int      `yaml:"images"`
@@ -261,10 +263,18 @@ func (s *Spec) setFiles(t *text) error {
 		return nil
 	}
 	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Workloads: f.Workloads,
-		Of: max(f.OneIn, 1), Without: f.Without}
+		Of: max(f.OneIn, 1), Without: f.Without, Also: f.Also}
 	for _, k := range f.Without {
 		if !slices.Contains(fsmodel.Kinds(), k) {
 			return fmt.Errorf("files: without: %q is none of %v", k, fsmodel.Kinds())
+		}
+	}
+	for i, k := range f.Also {
+		switch {
+		case !slices.Contains(fsmodel.Also(), k):
+			return fmt.Errorf("files: also: %q is none of %v", k, fsmodel.Also())
+		case slices.Contains(f.Also[:i], k):
+			return fmt.Errorf("files: also: %q is there twice", k)
 		}
 	}
 	if f.Rule == "" {

@@ -189,7 +189,7 @@ type files struct {
 	start *fsmodel.Tree
 }
 
-func newFiles(s *Spec) files { return files{s, fsmodel.Start()} }
+func newFiles(s *Spec) files { return files{s, fsmodel.Start(s.Files.Also...)} }
 
 // history is what is known before a workload begins. Mount options make calls durable: of btrfs
 // only writes.
@@ -203,7 +203,7 @@ func (f files) history() *fsmodel.History {
 }
 
 func (f files) setup() []stack.Step {
-	return []stack.Step{{Kind: stack.Apply, Calls: fsmodel.Setup(), Timeout: defaultTimeout}}
+	return []stack.Step{{Kind: stack.Apply, Calls: fsmodel.Setup(f.Files.Also...), Timeout: defaultTimeout}}
 }
 
 func (f files) record(p *plan) []mutation {
@@ -220,7 +220,7 @@ func (f files) verdict(e *execution, at *epoch, results []stack.Result) string {
 }
 
 func (f files) plans() plans {
-	all := slices.DeleteFunc(fsmodel.Workloads(f.Files.Workloads), func(calls []fsmodel.Call) bool {
+	all := slices.DeleteFunc(fsmodel.Workloads(f.Files.Workloads, f.Files.Also...), func(calls []fsmodel.Call) bool {
 		return slices.ContainsFunc(calls, func(c fsmodel.Call) bool { return slices.Contains(f.Files.Without, c.Kind) })
 	})
 	var some [][]fsmodel.Call

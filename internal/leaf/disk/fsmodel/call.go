@@ -1,6 +1,9 @@
 package fsmodel
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Kind is which call a Call is.
 type Kind string
@@ -19,6 +22,12 @@ const (
 	Fsync     Kind = "fsync"
 	Fdatasync Kind = "fdatasync"
 	Sync      Kind = "sync"
+
+	Symlink     Kind = "symlink"
+	Fallocate   Kind = "fallocate"  // of mode 0
+	PunchHole   Kind = "punch hole" // fallocate that leaves zeros
+	Setxattr    Kind = "setxattr"
+	Removexattr Kind = "removexattr"
 )
 
 // Call is a call on files. Paths are from the top of the file system, which is "".
@@ -27,9 +36,14 @@ type Call struct {
 	Path   string
 	To     string `json:",omitempty"` // of Link and Rename
 	Offset int64  `json:",omitempty"` // bytes
-	Length int64  `json:",omitempty"` // bytes that are written, or the size of Truncate
-	Byte   byte   `json:",omitempty"` // with which a write fills
+	Length int64  `json:",omitempty"` // bytes of the range or value, or the size of Truncate
+	Byte   byte   `json:",omitempty"` // with which a write or Setxattr fills
+	// Text is the target of Symlink, or the name of the attribute of Setxattr and Removexattr.
+	Text string `json:",omitempty"`
 }
+
+// Value is the value that Setxattr gives an attribute.
+func (c Call) Value() string { return strings.Repeat(string(c.Byte), int(c.Length)) }
 
 // Persists reports whether the call is there to make something durable.
 func (c Call) Persists() bool { return c.Kind == Fsync || c.Kind == Fdatasync || c.Kind == Sync }
@@ -47,6 +61,14 @@ func (c Call) String() string {
 		return fmt.Sprintf("%s of %d bytes at %d to %s", c.Kind, c.Length, c.Offset, path)
 	case Truncate:
 		return fmt.Sprintf("truncate %s to %d bytes", path, c.Length)
+	case Fallocate, PunchHole:
+		return fmt.Sprintf("%s of %d bytes at %d of %s", c.Kind, c.Length, c.Offset, path)
+	case Symlink:
+		return fmt.Sprintf("symlink %s to %s", path, c.Text)
+	case Setxattr:
+		return fmt.Sprintf("setxattr %s of %s to %d bytes", c.Text, path, c.Length)
+	case Removexattr:
+		return fmt.Sprintf("removexattr %s of %s", c.Text, path)
 	case Sync:
 		return "sync"
 	}
@@ -61,6 +83,10 @@ type Entry struct {
 	Size int64  `json:",omitempty"` // bytes, of a regular file
 	// Data are the bytes of a file, without the zeros at the end.
 	Data []byte `json:",omitempty"`
-	// Odd says why the file is neither a directory nor a regular file that can be read, or is "".
+	Link string `json:",omitempty"` // target of a symbolic link
+	// Attrs are the extended attributes of the namespace user.
+	Attrs map[string]string `json:",omitempty"`
+	// Odd says why the file is none of a directory, a symbolic link, and a regular file that can be
+	// read, or is "".
 	Odd string `json:",omitempty"`
 }

@@ -95,12 +95,12 @@ func (h *History) touch(c Call, before, after *Tree, touched, sized map[Inode]in
 
 // sync notes what a call makes durable.
 func (h *History) sync(c Call, k int, after *Tree) {
-	in, _ := after.find(c.Path)
+	in := after.place(c.Path, true).in
 	if h.StableWrites && c.Kind == Write {
 		c.Kind = SyncWrite
 	}
 	switch c.Kind {
-	case Creat, Mkdir, Link, Unlink, Rmdir, Rename:
+	case Creat, Mkdir, Symlink, Link, Unlink, Rmdir, Rename:
 		if h.StableNames {
 			h.named = append(h.named, k)
 		}

@@ -2,16 +2,24 @@ package fsmodel
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
 
 func TestCounts(t *testing.T) {
-	for length, want := range map[int]int{1: 73, 2: 7081} {
-		all := Workloads(length)
-		if len(all) != want {
-			t.Errorf("%d workloads of %d operations, and should be %d (docs/guides/disk.md)", len(all), length, want)
+	for _, c := range []struct {
+		length, want int
+		also         []Kind
+	}{
+		{1, 73, nil}, {2, 7081, nil}, {1, 79, []Kind{Symlink}}, {2, 8374, []Kind{Symlink}},
+		{1, 120, Also()}, {2, 19080, Also()},
+	} {
+		all := Workloads(c.length, c.also...)
+		if len(all) != c.want {
+			t.Errorf("%d workloads of %d operations and %v, and should be %d (docs/guides/disk.md)", len(all), c.length,
+				c.also, c.want)
 		}
 		seen := map[string]bool{}
 		for _, calls := range all {
@@ -27,7 +35,11 @@ func TestCounts(t *testing.T) {
 // history makes calls, each of which does what it must.
 func history(t *testing.T, calls ...Call) *History {
 	t.Helper()
-	h := NewHistory(Start())
+	var kinds []Kind
+	for _, c := range calls {
+		kinds = append(kinds, c.Kind)
+	}
+	h := NewHistory(Start(kinds...))
 	for _, c := range calls {
 		_, ok := h.Last().Do(c)
 		if wrong := h.Add(c, ok); wrong != "" {
@@ -40,8 +52,8 @@ func history(t *testing.T, calls ...Call) *History {
 // TestWithoutLoss: every state since the last sync is accepted by every rule, and the last one by
 // all.
 func TestWithoutLoss(t *testing.T) {
-	all := Workloads(2)
-	for i := 0; i < len(all); i += 23 {
+	all := Workloads(2, Also()...)
+	for i := 0; i < len(all); i += 37 {
 		h := history(t, all[i]...)
 		for _, r := range []Rule{InOrder, Names, Posix} {
 			n := len(h.Calls)
@@ -59,9 +71,9 @@ func TestWithoutLoss(t *testing.T) {
 // TestStronger: what a stronger rule accepts, a weaker one accepts. The files are those of any
 // state of the same workload, so some are accepted and some are not.
 func TestStronger(t *testing.T) {
-	all := Workloads(2)
+	all := Workloads(2, Also()...)
 	accepted, rejected := 0, 0
-	for i := 0; i < len(all); i += 19 {
+	for i := 0; i < len(all); i += 31 {
 		h := history(t, all[i]...)
 		n := len(h.Calls)
 		for j := range n + 1 {
@@ -107,6 +119,20 @@ func with(e Entry) edit {
 	return func(found []Entry) []Entry { return append(without(e.Path)(found), e) }
 }
 
+// attr gives a file an attribute, or takes it away for "".
+func attr(path, name, value string) edit {
+	return func(found []Entry) []Entry {
+		at := slices.IndexFunc(found, func(e Entry) bool { return e.Path == path })
+		found[at].Attrs = maps.Clone(found[at].Attrs)
+		if value == "" {
+			delete(found[at].Attrs, name)
+		} else {
+			found[at].Attrs[name] = value
+		}
+		return found
+	}
+}
+
 // regular is a file with an inode of its own.
 func regular(path string, size int64, fill string) Entry {
 	return Entry{Path: path, Ino: 100, Size: size, Data: []byte(strings.Repeat(fill, int(size)))[:len(fill)*int(size)]}
@@ -119,6 +145,11 @@ func TestRules(t *testing.T) {
 	longer := Call{Kind: Write, Path: "B/bar", Offset: 100, Length: 1000, Byte: 'e'}
 	syncWrite := Call{Kind: SyncWrite, Path: "B/bar", Offset: 0, Length: 50, Byte: 'y'}
 	rename := Call{Kind: Rename, Path: "A/foo", To: "B/bar"}
+	symlink := Call{Kind: Symlink, Path: "A/new", Text: "foo"}
+	longest := Call{Kind: Fallocate, Path: "B/bar", Offset: 1000, Length: 1000}
+	punch := Call{Kind: PunchHole, Path: "B/bar", Offset: 0, Length: 50}
+	set := Call{Kind: Setxattr, Path: "A/foo", Text: "user.a", Length: 3, Byte: 'x'}
+	remove := Call{Kind: Removexattr, Path: "A/foo", Text: "user.a"}
 	for _, c := range []struct {
 		name  string
 		calls []Call
@@ -167,6 +198,38 @@ func TestRules(t *testing.T) {
 		{"a directory is a file", []Call{creat}, func(f []Entry) []Entry {
 			return with(regular("B", 0, ""))(without("B")(f))
 		}, "onp"},
+		{"a symbolic link is lost", []Call{symlink}, without("A/new"), ""},
+		{"a symbolic link is lost after fsync of its directory", []Call{symlink, {Kind: Fsync, Path: "A"}},
+			without("A/new"), "on"},
+		{"a symbolic link is lost after sync", []Call{symlink, {Kind: Sync}}, without("A/new"), "onp"},
+		{"a symbolic link leads elsewhere", []Call{symlink}, with(Entry{Path: "A/new", Ino: 100, Link: "fo"}), "onp"},
+		{"a symbolic link is a file", []Call{symlink}, with(regular("A/new", 0, "")), "onp"},
+		{"fsync of a symbolic link is of its file", []Call{symlink, overwrite, {Kind: Fsync, Path: "A/new"}},
+			with(regular("A/foo", 6000, "a")), "onp"},
+		{"a size of fallocate is lost", []Call{longest}, with(regular("B/bar", 100, "b")), ""},
+		{"a size of fallocate is lost after fdatasync", []Call{longest, {Kind: Fdatasync, Path: "B/bar"}},
+			with(regular("B/bar", 100, "b")), "onp"},
+		{"other bytes where fallocate has made room", []Call{longest}, with(regular("B/bar", 2000, "b")), "onp"},
+		{"a hole is lost", []Call{punch}, with(regular("B/bar", 100, "b")), ""},
+		{"a hole is lost after fdatasync", []Call{punch, {Kind: Fdatasync, Path: "B/bar"}},
+			with(regular("B/bar", 100, "b")), "onp"},
+		{"a hole is too large", []Call{punch}, with(regular("B/bar", 100, "\x00")), "onp"},
+		{"an attribute is lost", []Call{set}, attr("A/foo", "user.a", strings.Repeat("a", 10)), ""},
+		{"an attribute is lost after fdatasync", []Call{set, {Kind: Fdatasync, Path: "A/foo"}},
+			attr("A/foo", "user.a", strings.Repeat("a", 10)), ""},
+		{"an attribute is lost after fsync", []Call{set, {Kind: Fsync, Path: "A/foo"}},
+			attr("A/foo", "user.a", strings.Repeat("a", 10)), "onp"},
+		{"an attribute has neither value", []Call{set}, attr("A/foo", "user.a", "xx"), "onp"},
+		{"an attribute that changes is missing", []Call{set}, attr("A/foo", "user.a", ""), "on"},
+		{"an attribute is missing", []Call{creat, {Kind: Setxattr, Path: "A", Text: "user.a"}},
+			attr("A/foo", "user.a", ""), "onp"},
+		{"another attribute is there", []Call{set}, attr("A/foo", "user.b", "x"), "onp"},
+		{"a removed attribute is there", []Call{remove}, attr("A/foo", "user.a", strings.Repeat("a", 10)), ""},
+		{"a removed attribute is there after fsync", []Call{remove, {Kind: Fsync, Path: "A/foo"}},
+			attr("A/foo", "user.a", strings.Repeat("a", 10)), "onp"},
+		{"an attribute of a directory is missing",
+			[]Call{{Kind: Setxattr, Path: "A", Text: "user.a", Length: 3, Byte: 'x'},
+				{Kind: Sync}}, attr("A", "user.a", ""), "onp"},
 		{"a file cannot be read", []Call{creat}, with(Entry{Path: "A/foo", Odd: "input/output error"}), "onp"},
 	} {
 		h := history(t, c.calls...)

@@ -1,7 +1,6 @@
 package fsmodel
 
 import (
-	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -69,7 +68,7 @@ func (h *History) checkInOrder(ended, begun int, found []Entry) string {
 	for j := begun; j >= floor; j-- {
 		match, wrong := h.states[j].match(found)
 		if wrong == "" {
-			if wrong = h.contents(match, ended, begun, found); wrong == "" {
+			if wrong = h.contents(InOrder, match, ended, begun, found); wrong == "" {
 				return ""
 			}
 		}
@@ -95,8 +94,10 @@ func (t *Tree) match(found []Entry) (match []Inode, wrong string) {
 		switch {
 		case !ok:
 			return nil, fmt.Sprintf("%s should not be there", e.Path)
-		case t.files[in].dir != e.Dir:
-			return nil, fmt.Sprintf("%s should be a %s", e.Path, kindOf(t.files[in].dir))
+		case t.files[in].kind() != e.kind():
+			return nil, fmt.Sprintf("%s should be a %s", e.Path, t.files[in].kind())
+		case t.files[in].link != e.Link:
+			return nil, fmt.Sprintf("%s leads to %s, and should lead to %s", e.Path, e.Link, t.files[in].link)
 		}
 		if other, ok := numbers[e.Ino]; ok && other != in && !e.Dir {
 			return nil, fmt.Sprintf("%s is a link to another file", e.Path)
@@ -113,21 +114,73 @@ func (t *Tree) match(found []Entry) (match []Inode, wrong string) {
 	return match, ""
 }
 
-func kindOf(dir bool) string {
-	if dir {
+func kindOf(dir bool, link string) string {
+	switch {
+	case dir:
 		return "directory"
+	case link != "":
+		return "symbolic link"
 	}
 	return "regular file"
 }
 
-// contents says which file has bytes that it may not have.
-func (h *History) contents(match []Inode, ended, begun int, found []Entry) string {
+func (f *file) kind() string { return kindOf(f.dir, f.link) }
+
+func (e *Entry) kind() string { return kindOf(e.Dir, e.Link) }
+
+// contents says which file has bytes or attributes that it may not have.
+func (h *History) contents(r Rule, match []Inode, ended, begun int, found []Entry) string {
 	for i, e := range found {
-		if e.Dir {
-			continue
-		}
-		if wrong := h.content(match[i], ended, begun, e); wrong != "" {
+		if wrong := h.fileIs(r, match[i], ended, begun, e); wrong != "" {
 			return fmt.Sprintf("%s %s", e.Path, wrong)
+		}
+	}
+	return ""
+}
+
+// fileIs says what is wrong with the bytes and the attributes of a file.
+func (h *History) fileIs(r Rule, in Inode, ended, begun int, e Entry) string {
+	if e.kind() == kindOf(false, "") {
+		if wrong := h.content(in, ended, begun, e); wrong != "" {
+			return wrong
+		}
+	}
+	return h.attributes(r, in, ended, begun, e)
+}
+
+// attributes says what is wrong with the attributes of a file. Each must have a value that it had
+// since the file was synced, or be missing if it was. fdatasync need not make attributes durable.
+func (h *History) attributes(r Rule, in Inode, ended, begun int, e Entry) string {
+	floor := h.syncedAt(in, ended, func(s synced) bool { return !s.ranged && !s.data })
+	names := map[string]bool{}
+	for name := range e.Attrs {
+		names[name] = true
+	}
+	for j := floor; j <= begun; j++ {
+		if f := h.states[j].files[in]; f != nil {
+			for name := range f.attrs {
+				names[name] = true
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		is, there := e.Attrs[name]
+		had, values := false, map[string]bool{}
+		for j := floor; j <= begun; j++ {
+			f := h.states[j].files[in]
+			if f == nil {
+				continue
+			}
+			value, was := f.attrs[name]
+			values[fmt.Sprint(was, value)] = true
+			had = had || was == there && value == is
+		}
+		// The rule Posix knows no change that is atomic.
+		if !had && (there || r != Posix || len(values) < 2) {
+			if !there {
+				return fmt.Sprintf("lacks the attribute %s", name)
+			}
+			return fmt.Sprintf("has a wrong value of the attribute %s", name)
 		}
 	}
 	return ""
@@ -262,7 +315,7 @@ func (h *History) checkNames(r Rule, ended, begun int, found []Entry) string {
 			in, there := paths[j][name]
 			was, wasThere := paths[begun][name]
 			changes = changes || in != was || there != wasThere
-			if wrong = h.nameIs(in, there, ended, begun, name, byPath[name]); wrong == "" {
+			if wrong = h.nameIs(r, in, there, ended, begun, name, byPath[name]); wrong == "" {
 				break
 			}
 		}
@@ -279,7 +332,7 @@ func (h *History) checkNames(r Rule, ended, begun int, found []Entry) string {
 func above(path string) string { return path[:max(strings.LastIndexByte(path, '/'), 0)] }
 
 // nameIs says how a name differs from an inode, or from none.
-func (h *History) nameIs(in Inode, there bool, ended, begun int, name string, e *Entry) string {
+func (h *History) nameIs(r Rule, in Inode, there bool, ended, begun int, name string, e *Entry) string {
 	switch {
 	case !there && e == nil:
 		return ""
@@ -288,19 +341,19 @@ func (h *History) nameIs(in Inode, there bool, ended, begun int, name string, e 
 	case e == nil:
 		return name + " is missing"
 	}
-	dir := false
+	var f *file // its kind never changes
 	for _, t := range h.states {
-		if f := t.files[in]; f != nil {
-			dir = f.dir
+		if t.files[in] != nil {
+			f = t.files[in]
 		}
 	}
-	if dir != e.Dir {
-		return fmt.Sprintf("%s should be a %s", name, kindOf(dir))
+	switch {
+	case f.kind() != e.kind():
+		return fmt.Sprintf("%s should be a %s", name, f.kind())
+	case f.link != e.Link:
+		return fmt.Sprintf("%s leads to %s, and should lead to %s", name, e.Link, f.link)
 	}
-	if dir {
-		return ""
-	}
-	if wrong := h.content(in, ended, begun, *e); wrong != "" {
+	if wrong := h.fileIs(r, in, ended, begun, *e); wrong != "" {
 		return name + " " + wrong
 	}
 	return ""
@@ -347,19 +400,5 @@ func (h *History) durable(in Inode, ended int) bool {
 	}
 	return slices.ContainsFunc(h.syncs, func(s synced) bool {
 		return s.call < ended && (s.all || s.in == in) && h.states[s.call+1].files[in] != nil
-	})
-}
-
-// Same reports whether two lists of files are equal but for the numbers of inodes.
-func Same(a, b []Entry) bool {
-	numbers, back := map[uint64]uint64{}, map[uint64]uint64{}
-	return slices.EqualFunc(a, b, func(x, y Entry) bool {
-		n, ok := numbers[x.Ino]
-		m, okBack := back[y.Ino]
-		if ok && n != y.Ino || okBack && m != x.Ino {
-			return false
-		}
-		numbers[x.Ino], back[y.Ino] = y.Ino, x.Ino
-		return x.Path == y.Path && x.Dir == y.Dir && x.Size == y.Size && x.Odd == y.Odd && bytes.Equal(x.Data, y.Data)
 	})
 }

@@ -17,6 +17,8 @@ type file struct {
 	entries map[string]Inode // of a directory
 	parent  Inode            // of a directory
 	data    []byte           // of a regular file; as long as the file
+	link    string           // target of a symbolic link
+	attrs   map[string]string
 }
 
 // Tree is a file tree. Do makes another one of it.
@@ -30,30 +32,55 @@ func NewTree() *Tree {
 	return &Tree{map[Inode]*file{root: {dir: true}}, root + 1}
 }
 
-// find is the inode of a path.
-func (t *Tree) find(path string) (Inode, bool) {
-	at := root
-	if path == "" {
-		return at, true
-	}
-	for _, name := range strings.Split(path, "/") {
-		next, ok := t.files[at].entries[name]
-		if !ok {
-			return 0, false
-		}
-		at = next
-	}
-	return at, true
+// mostLinks is through how many symbolic links a path may lead (path_resolution(7)).
+const mostLinks = 40
+
+// place is where a path leads.
+type place struct {
+	dir    Inode // with the name
+	name   string
+	hasDir bool
+	in     Inode
+	there  bool
 }
 
-// split is the inode of a path's directory, and the name there.
-func (t *Tree) split(path string) (dir Inode, name string, ok bool) {
-	above := ""
-	if i := strings.LastIndexByte(path, '/'); i >= 0 {
-		above, path = path[:i], path[i+1:]
+// place finds a path. follow: a symbolic link at its end leads on.
+func (t *Tree) place(path string, follow bool) place {
+	if path == "" {
+		return place{in: root, there: true}
 	}
-	dir, ok = t.find(above)
-	return dir, path, ok && path != "" && t.files[dir].dir
+	at, links := root, 0
+	for rest := strings.Split(path, "/"); ; {
+		name := rest[0]
+		rest = rest[1:]
+		d := t.files[at]
+		if !d.dir {
+			return place{}
+		}
+		in, there := d.entries[name]
+		if name == ".." {
+			in, there = d.parent, true
+		}
+		switch f := t.files[in]; {
+		case there && f.link != "" && (follow || len(rest) > 0):
+			if links++; links > mostLinks {
+				return place{}
+			}
+			rest = append(strings.Split(f.link, "/"), rest...)
+		case len(rest) == 0:
+			return place{at, name, true, in, there}
+		case !there:
+			return place{}
+		default:
+			at = in
+		}
+	}
+}
+
+// find is the inode of a path. It is a symbolic link if the path ends in one.
+func (t *Tree) find(path string) (Inode, bool) {
+	p := t.place(path, false)
+	return p.in, p.there
 }
 
 // clone is a tree that can be changed by set.
@@ -80,68 +107,103 @@ func (t *Tree) leave(dir Inode, name string) {
 
 // Do returns the tree after a call, and whether the call succeeds. A call that fails leaves t.
 func (t *Tree) Do(c Call) (after *Tree, ok bool) {
-	in, there := t.find(c.Path)
-	dir, name, hasDir := t.split(c.Path)
+	p := t.place(c.Path, false)
 	n := t.clone()
 	switch c.Kind {
-	case Creat, Mkdir:
-		if there || !hasDir {
+	case Creat, Mkdir, Symlink:
+		if p.there || !p.hasDir {
 			return t, false
 		}
-		n.files[n.next] = &file{dir: c.Kind == Mkdir, parent: dir}
-		n.enter(dir, name, n.next)
+		n.files[n.next] = &file{dir: c.Kind == Mkdir, parent: p.dir, link: c.Text}
+		n.enter(p.dir, p.name, n.next)
 		n.next++
 	case Unlink, Rmdir:
-		if !there || in == root || t.files[in].dir != (c.Kind == Rmdir) || len(t.files[in].entries) > 0 {
+		if !p.there || p.in == root || t.files[p.in].dir != (c.Kind == Rmdir) || len(t.files[p.in].entries) > 0 {
 			return t, false
 		}
-		n.leave(dir, name)
+		n.leave(p.dir, p.name)
 	case Link:
-		to, toName, toOK := t.split(c.To)
-		if _, exists := t.find(c.To); !there || exists || !toOK || t.files[in].dir {
+		to := t.place(c.To, false)
+		if !p.there || to.there || !to.hasDir || t.files[p.in].dir {
 			return t, false
 		}
-		n.enter(to, toName, in)
+		n.enter(to.dir, to.name, p.in)
 	case Rename:
 		return t.rename(c, n)
-	case Write, SyncWrite:
-		if !there || t.files[in].dir {
-			return t, false
-		}
-		n.files[in] = &file{data: written(t.files[in].data, c)}
-	case Truncate:
-		if !there || t.files[in].dir {
-			return t, false
-		}
-		data := make([]byte, c.Length)
-		copy(data, t.files[in].data)
-		n.files[in] = &file{data: data}
 	case Sync:
 		return t, true
 	default:
-		return t, there
+		return t.onFile(c, n)
 	}
 	return n, true
 }
 
-func written(old []byte, c Call) []byte {
-	data := make([]byte, max(int64(len(old)), c.Offset+c.Length))
+// onFile does a call on the file to which a path leads; n is a clone of t.
+func (t *Tree) onFile(c Call, n *Tree) (after *Tree, ok bool) {
+	p := t.place(c.Path, true)
+	if !p.there {
+		return t, false
+	}
+	f := *t.files[p.in]
+	switch c.Kind {
+	case Fsync, Fdatasync:
+		return t, true
+	case Setxattr:
+		f.attrs = maps.Clone(f.attrs)
+		if f.attrs == nil {
+			f.attrs = map[string]string{}
+		}
+		f.attrs[c.Text] = c.Value()
+	case Removexattr:
+		if _, there := f.attrs[c.Text]; !there {
+			return t, false
+		}
+		f.attrs = maps.Clone(f.attrs)
+		delete(f.attrs, c.Text)
+	default:
+		if f.dir {
+			return t, false
+		}
+		data := changed(f.data, c)
+		if c.Kind == Fallocate && len(data) == len(f.data) {
+			return t, true // nothing that can be seen
+		}
+		f.data = data
+	}
+	n.files[p.in] = &f
+	return n, true
+}
+
+// changed are the bytes of a file after a call that changes them.
+func changed(old []byte, c Call) []byte {
+	size, end := int64(len(old)), c.Offset+c.Length
+	switch c.Kind {
+	case Truncate:
+		size = c.Length
+	case Write, SyncWrite, Fallocate:
+		size = max(size, end)
+	}
+	data := make([]byte, size)
 	copy(data, old)
-	for i := range c.Length {
-		data[c.Offset+i] = c.Byte
+	switch c.Kind {
+	case Write, SyncWrite:
+		for i := c.Offset; i < end; i++ {
+			data[i] = c.Byte
+		}
+	case PunchHole:
+		clear(data[min(c.Offset, size):min(end, size)])
 	}
 	return data
 }
 
 // rename does Rename; n is a clone of t.
 func (t *Tree) rename(c Call, n *Tree) (*Tree, bool) {
-	in, there := t.find(c.Path)
-	dir, name, _ := t.split(c.Path)
-	to, toName, toOK := t.split(c.To)
-	if !there || !toOK || in == root {
+	from, target := t.place(c.Path, false), t.place(c.To, false)
+	in, to := from.in, target.dir
+	if !from.there || !target.hasDir || in == root {
 		return t, false
 	}
-	if old, exists := t.find(c.To); exists {
+	if old := target.in; target.there {
 		switch {
 		case old == in:
 			return t, true
@@ -157,8 +219,8 @@ func (t *Tree) rename(c Call, n *Tree) (*Tree, bool) {
 			break
 		}
 	}
-	n.leave(dir, name)
-	n.enter(to, toName, in)
+	n.leave(from.dir, from.name)
+	n.enter(to, target.name, in)
 	if t.files[in].dir {
 		moved := *n.files[in]
 		moved.parent = to
@@ -189,7 +251,8 @@ func (t *Tree) Entries() (list []Entry) {
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		f := t.files[paths[p]]
 		list = append(list,
-			Entry{Path: p, Dir: f.dir, Ino: uint64(paths[p]), Size: int64(len(f.data)), Data: trimmed(f.data)})
+			Entry{Path: p, Dir: f.dir, Ino: uint64(paths[p]), Size: int64(len(f.data)), Data: trimmed(f.data),
+				Link: f.link, Attrs: f.attrs})
 	}
 	return list
 }

@@ -5,19 +5,24 @@ import (
 	"strings"
 )
 
-// Setup are calls that make the files with which workloads begin: two directories and two files.
-func Setup() []Call {
-	return []Call{
+// Setup are calls that make the files with which workloads begin: two directories and two files. If
+// the workloads have calls on attributes, one file has an attribute.
+func Setup(also ...Kind) []Call {
+	calls := []Call{
 		{Kind: Mkdir, Path: "A"}, {Kind: Mkdir, Path: "B"},
 		{Kind: Creat, Path: "A/foo"}, {Kind: Write, Path: "A/foo", Length: 6000, Byte: 'a'},
 		{Kind: Creat, Path: "B/bar"}, {Kind: Write, Path: "B/bar", Length: 100, Byte: 'b'},
 	}
+	if slices.Contains(also, Setxattr) || slices.Contains(also, Removexattr) {
+		calls = append(calls, Call{Kind: Setxattr, Path: "A/foo", Text: "user.a", Length: 10, Byte: 'a'})
+	}
+	return calls
 }
 
 // Start is the tree that Setup makes.
-func Start() *Tree {
+func Start(also ...Kind) *Tree {
 	t := NewTree()
-	for _, c := range Setup() {
+	for _, c := range Setup(also...) {
 		t, _ = t.Do(c)
 	}
 	return t
@@ -52,6 +57,44 @@ var operations = []Call{
 	{Kind: Truncate, Path: "B/bar", Length: 9000},
 }
 
+// further are operations that workloads have besides where they are asked for.
+var further = []Call{
+	{Kind: Symlink, Path: "A/new", Text: "foo"},
+	{Kind: Symlink, Path: "B/foo", Text: "../A/foo"},
+	{Kind: Symlink, Path: "B/bar", Text: "foo"},
+	{Kind: Fallocate, Path: "A/foo", Offset: 1000, Length: 2000},
+	{Kind: Fallocate, Path: "A/foo", Offset: 6000, Length: 4000},
+	{Kind: Fallocate, Path: "B/bar", Offset: 50000, Length: 5000},
+	{Kind: PunchHole, Path: "A/foo", Offset: 0, Length: 4096},
+	{Kind: PunchHole, Path: "A/foo", Offset: 1000, Length: 9000},
+	{Kind: PunchHole, Path: "B/bar", Offset: 0, Length: 50},
+	{Kind: Setxattr, Path: "A/foo", Text: "user.a", Length: 20, Byte: 'i'},
+	{Kind: Setxattr, Path: "A/foo", Text: "user.b", Length: 10, Byte: 'j'},
+	{Kind: Setxattr, Path: "B/bar", Text: "user.a", Length: 500, Byte: 'k'},
+	{Kind: Setxattr, Path: "A", Text: "user.a", Length: 10, Byte: 'l'},
+	{Kind: Removexattr, Path: "A/foo", Text: "user.a"},
+	{Kind: Removexattr, Path: "B/bar", Text: "user.a"},
+}
+
+// Also are the kinds of operations that workloads have only where they are asked for.
+func Also() (kinds []Kind) {
+	for _, c := range further {
+		kinds = append(kinds, c.Kind)
+	}
+	return slices.Compact(kinds)
+}
+
+// operationsWith are the operations of workloads that have some kinds of further ones, too.
+func operationsWith(also []Kind) []Call {
+	all := slices.Clone(operations)
+	for _, c := range further {
+		if slices.Contains(also, c.Kind) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
 // persistence are the calls that can follow an operation, none of them or one. The last operation
 // of a workload is followed by one.
 func persistence(c Call) (calls []Call) {
@@ -60,10 +103,10 @@ func persistence(c Call) (calls []Call) {
 		path = c.To
 	}
 	switch c.Kind {
-	case Unlink, Rmdir:
+	case Unlink, Rmdir, Symlink: // there is no file to open, or another one
 	default:
 		calls = append(calls, Call{Kind: Fsync, Path: path})
-		if c.Kind == Write || c.Kind == Truncate {
+		if slices.Contains([]Kind{Write, Truncate, Fallocate, PunchHole}, c.Kind) {
 			calls = append(calls, Call{Kind: Fdatasync, Path: path})
 		}
 	}
@@ -74,8 +117,10 @@ func persistence(c Call) (calls []Call) {
 }
 
 // Workloads are all sequences of so many operations, each followed by a persistence call or none,
-// and the last by one (as ACE makes them: Mohan and others, OSDI 2018).
-func Workloads(length int) (all [][]Call) {
+// and the last by one (as ACE makes them: Mohan and others, OSDI 2018). also are kinds of further
+// operations.
+func Workloads(length int, also ...Kind) (all [][]Call) {
+	operations := operationsWith(also)
 	var extend func(before []Call, left int)
 	extend = func(before []Call, left int) {
 		for _, c := range operations {
