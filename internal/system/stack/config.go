@@ -16,9 +16,11 @@ type Component struct {
 	On []string
 	// Size is that of a device, in bytes, or 0 for other components.
 	Size int64
-	// Join makes a device of those below, with chunks of Chunk bytes if it is a Stripe.
+	// Join makes a device of those below, with chunks of Chunk bytes unless it is a Mirror.
 	Join  Join
 	Chunk int64
+	// Fails is the device of a RAID5 that fails with a loss of power, or "".
+	Fails string
 	// Lies says that a device answers flushes and makes nothing durable. One that joins others
 	// passes no flush on.
 	Lies bool
@@ -38,10 +40,12 @@ type Component struct {
 type Join string
 
 // The joins. A Mirror writes everything to each device and reads from the first one. A Stripe puts
-// the first chunk on the first device, the second one on the second, and so on in turn.
+// the first chunk on the first device, the second one on the second, and so on in turn. A RAID5 has
+// in each row of chunks one with the parity of the others, on another device from row to row.
 const (
 	Mirror Join = "mirror"
 	Stripe Join = "stripe"
+	RAID5  Join = "raid5"
 )
 
 // IsDevice reports whether the component is one, also one that joins others.
@@ -50,8 +54,11 @@ func (c *Component) IsDevice() bool { return c.Size > 0 || c.Join != "" }
 // JoinedSize is the size of a device that a component makes of devices of some sizes, in bytes.
 func (c *Component) JoinedSize(sizes []int64) int64 {
 	least := slices.Min(sizes)
-	if c.Join == Stripe {
+	switch c.Join {
+	case Stripe:
 		return least / c.Chunk * c.Chunk * int64(len(sizes))
+	case RAID5:
+		return least / c.Chunk * c.Chunk * int64(len(sizes)-1)
 	}
 	return least
 }

@@ -37,10 +37,11 @@ func bytesOf(d *block.Disk) []byte {
 // makes with the disks that they have changed.
 func TestJoined(t *testing.T) {
 	const page = block.PageSize
-	for _, c := range []Component{{Join: Mirror}, {Join: Stripe, Chunk: page}, {Join: Stripe, Chunk: 2 * page}} {
+	for _, c := range []Component{{Join: Mirror}, {Join: Stripe, Chunk: page}, {Join: Stripe, Chunk: 2 * page},
+		{Join: RAID5, Chunk: page}, {Join: RAID5, Chunk: 2 * page}} {
 		to := new(Recorder)
 		d, disks := joined(t, &c, to, 7*page, 6*page, 8*page)
-		want := map[Join]int64{Mirror: 6 * page, Stripe: 18 * page}[c.Join]
+		want := map[Join]int64{Mirror: 6 * page, Stripe: 18 * page, RAID5: 12 * page}[c.Join]
 		if d.size != want {
 			t.Fatalf("%v has %d bytes, and should have %d", c, d.size, want)
 		}
@@ -70,6 +71,43 @@ func TestJoined(t *testing.T) {
 		for i := range again {
 			if !bytes.Equal(bytesOf(again[i]), bytesOf(disks[i])) {
 				t.Errorf("%v: the log makes another disk %d", c, i)
+			}
+		}
+	}
+}
+
+// TestMissing: without any one of its parts, a RAID5 reads and changes as with all of them, and the
+// part that is missing gets no request.
+func TestMissing(t *testing.T) {
+	const page = block.PageSize
+	for missing := range 4 {
+		to := new(Recorder)
+		d, disks := joined(t, &Component{Join: RAID5, Chunk: page}, to, 8*page, 8*page, 8*page, 8*page)
+		flat := make([]byte, d.size)
+		r := rand.New(rand.NewPCG(3, uint64(missing)))
+		var before []byte
+		for n := range 400 {
+			if n == 200 {
+				d.missing, before = missing, bytesOf(disks[missing])
+				to.ops = nil
+			}
+			o := block.Op{Kind: block.Write, Offset: r.Int64N(d.size), Length: r.Int64N(6 * page)}
+			o.Length = min(o.Length, d.size-o.Offset)
+			o.Data = bytes.Repeat([]byte{byte(r.IntN(200))}, int(o.Length))
+			copy(flat[o.Offset:], o.Data)
+			d.change(o)
+			got := make([]byte, d.size)
+			if d.read(got, 0); !bytes.Equal(got, flat) {
+				t.Fatalf("without part %d: differs after change %d, %v", missing, n, o)
+			}
+		}
+		d.flush()
+		if !bytes.Equal(bytesOf(disks[missing]), before) {
+			t.Errorf("part %d changes while it is missing", missing)
+		}
+		for _, o := range to.Ops() {
+			if o.Device == missing {
+				t.Fatalf("part %d is missing, and gets %v", missing, &o)
 			}
 		}
 	}

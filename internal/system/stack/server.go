@@ -58,6 +58,8 @@ type served struct {
 	chunk int64
 	to    *Recorder
 	lies  bool // about flushes
+	// missing is the part of a RAID5 that has failed, or -1.
+	missing int
 }
 
 // part is a disk of a device that is served.
@@ -69,7 +71,8 @@ type part struct {
 
 // newServed serves parts as the device that a component is. to logs requests, unless it is nil.
 func newServed(c *Component, parts []part, to *Recorder) *served {
-	d := &served{parts: parts, join: c.Join, chunk: c.Chunk, to: to, lies: c.Lies, size: parts[0].disk.Size()}
+	d := &served{parts: parts, join: c.Join, chunk: c.Chunk, to: to, lies: c.Lies, size: parts[0].disk.Size(),
+		missing: -1}
 	if d.join != "" {
 		var sizes []int64
 		for _, p := range parts {
@@ -83,14 +86,23 @@ func newServed(c *Component, parts []part, to *Recorder) *served {
 // pieces divides a range of the device into ranges of its parts: the number of the part, the offset
 // there, the offset within the range, and the length. Of a mirror they are those of the first part.
 func (d *served) pieces(offset, length int64, do func(part int, at, from, length int64)) {
-	if d.join != Stripe {
+	each := int64(len(d.parts)) // chunks of a row
+	switch d.join {
+	case RAID5:
+		each--
+	case Stripe:
+	default:
 		do(0, offset, 0, length)
 		return
 	}
 	for from := int64(0); from < length; {
 		chunk, in := (offset+from)/d.chunk, (offset+from)%d.chunk
 		n := min(d.chunk-in, length-from)
-		do(int(chunk%int64(len(d.parts))), chunk/int64(len(d.parts))*d.chunk+in, from, n)
+		at, part := chunk/each*d.chunk+in, int(chunk%each)
+		if d.join == RAID5 {
+			part = (d.parityOf(at) + 1 + part) % len(d.parts)
+		}
+		do(part, at, from, n)
 		from += n
 	}
 }
@@ -100,7 +112,7 @@ func (d *served) read(b []byte, offset int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.pieces(offset, int64(len(b)), func(part int, at, from, length int64) {
-		d.parts[part].disk.Read(b[from:from+length], at)
+		d.readPart(b[from:from+length], part, at)
 	})
 }
 
@@ -118,24 +130,34 @@ func (d *served) change(o block.Op) {
 		if d.to != nil {
 			piece.Data = slices.Clone(piece.Data)
 		}
+		if d.join == RAID5 {
+			d.changeRow(piece, part)
+			return
+		}
 		first, last := part, part
 		if d.join == Mirror {
 			first, last = 0, len(d.parts)-1
 		}
-		for _, p := range d.parts[first : last+1] {
-			piece.Device = p.device
-			piece.Do(p.disk)
-			d.to.add(piece)
+		for n := first; n <= last; n++ {
+			d.changePart(piece, n)
 		}
 	})
+}
+
+// changePart does a request to a part, and logs it.
+func (d *served) changePart(o block.Op, part int) {
+	p := &d.parts[part]
+	o.Device = p.device
+	o.Do(p.disk)
+	d.to.add(o)
 }
 
 // flush makes everything durable that was changed before.
 func (d *served) flush() {
 	d.mu.Lock() // requests that have ended are in the log already
 	defer d.mu.Unlock()
-	for _, p := range d.parts {
-		if !d.lies && !p.lies {
+	for n, p := range d.parts {
+		if n != d.missing && !d.lies && !p.lies {
 			d.to.add(block.Op{Kind: block.Flush, Device: p.device})
 		}
 	}

@@ -60,7 +60,7 @@ func start(t *testing.T, c *Config) (*Worker, []*block.Disk) {
 		t.Fatal(err)
 	}
 	disks := []*block.Disk{d}
-	do(t, w, Step{Kind: Make, Nodes: w.Serve(disks, nil)}, Step{Kind: Unmount})
+	do(t, w, Step{Kind: Make, Nodes: w.Serve(disks, nil, false)}, Step{Kind: Unmount})
 	return w, disks
 }
 
@@ -92,7 +92,7 @@ func TestLog(t *testing.T) {
 	base := disks[0].Clone()
 	log := new(Recorder)
 	w.Hear(func(line string) (string, string) { log.Mark(line); return "heard " + line, "" })
-	r := do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, log)},
+	r := do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, log, false)},
 		run(`echo a-text-that-is-found > f; sync f; exec 3<>/dev/ariadne; echo promise x >&3; read -r a <&3; echo $a`),
 		Step{Kind: Unmount})
 	if r[1].Output != "heard promise x\n" {
@@ -122,10 +122,10 @@ func TestLog(t *testing.T) {
 // TestImagesApart: a stack over a clone of a device sees its files, and changes nothing of it.
 func TestImagesApart(t *testing.T) {
 	w, disks := start(t, ext4(t))
-	do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil)}, run("echo 1 > f"), Step{Kind: Unmount})
+	do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil, false)}, run("echo 1 > f"), Step{Kind: Unmount})
 	before := disks[0].Sum()
 	for range 3 {
-		nodes := w.Serve([]*block.Disk{disks[0].Clone()}, nil)
+		nodes := w.Serve([]*block.Disk{disks[0].Clone()}, nil, false)
 		r := do(t, w, Step{Kind: Mount, Nodes: nodes}, run("cat f; echo 2 > f; sync f"), Step{Kind: Unmount})
 		w.Drop(nodes)
 		if r[1].Output != "1\n" || disks[0].Sum() != before {
@@ -137,7 +137,7 @@ func TestImagesApart(t *testing.T) {
 // TestSteps: a step that fails ends a list, but for what is always done.
 func TestSteps(t *testing.T) {
 	w, disks := start(t, ext4(t))
-	nodes := w.Serve(disks, nil)
+	nodes := w.Serve(disks, nil, false)
 	for range 2 { // the second time shows that nothing is left mounted
 		r, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: nodes}, run("echo said; exit 3"), run("true"),
 			{Kind: Unmount, Always: true}}, time.Minute)
@@ -153,7 +153,7 @@ func TestSteps(t *testing.T) {
 // TestBusy: an unmount that fails is noticed, and the next mount works.
 func TestBusy(t *testing.T) {
 	w, disks := start(t, ext4(t))
-	nodes := w.Serve(disks, nil)
+	nodes := w.Serve(disks, nil, false)
 	r, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: nodes},
 		run("setsid sh -c 'exec 3>f; sleep 60' >/dev/null 2>&1 & sleep 0.3"), {Kind: Unmount}}, time.Minute)
 	if err != nil {
@@ -162,14 +162,14 @@ func TestBusy(t *testing.T) {
 	if !r[2].Busy || r[2].Component != "ext4" {
 		t.Errorf("%+v", r)
 	}
-	do(t, w, Step{Kind: Mount, Nodes: w.Serve([]*block.Disk{disks[0].Clone()}, nil)}, Step{Kind: Unmount})
+	do(t, w, Step{Kind: Mount, Nodes: w.Serve([]*block.Disk{disks[0].Clone()}, nil, false)}, Step{Kind: Unmount})
 }
 
 // TestHangs: a worker that does not answer is given up, and one that dies is an error.
 func TestHangs(t *testing.T) {
 	w, disks := start(t, ext4(t))
 	w.slack = 0
-	_, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil)}, run("sleep 100")},
+	_, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil, false)}, run("sleep 100")},
 		time.Second)
 	var hangs *HangError
 	if !errors.As(err, &hangs) {
@@ -179,7 +179,7 @@ func TestHangs(t *testing.T) {
 
 	w, disks = start(t, ext4(t))
 	w.cmd.Process.Kill()
-	_, err = w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil)}}, time.Second)
+	_, err = w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil, false)}}, time.Second)
 	if err == nil || !strings.Contains(err.Error(), "the process that mounts the stack: ") {
 		t.Errorf("%v", err)
 	}

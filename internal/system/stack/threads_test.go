@@ -36,7 +36,8 @@ func noneSleeps() Step { return run("! cat /proc/[0-9]*/comm 2>/dev/null | grep 
 func TestThreadsBeside(t *testing.T) {
 	const wait = `for n in a b c; do until [ -e $n ]; do sleep 0.01; done; done; `
 	w, disks := start(t, threaded(t, "cd $ARIADNE_MOUNT; : >a; "+wait+": >d", "cd $ARIADNE_MOUNT; : >b; "+wait+": >e"))
-	do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil)}, beside(run(": >c; "+wait), 0, 1), run("rm a b c d e; : >c"),
+	do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil, false)}, beside(run(": >c; "+wait), 0, 1),
+		run("rm a b c d e; : >c"),
 		beside(Step{Kind: Pass}, 0, 1), run("cat d e"), noneSleeps(), Step{Kind: Unmount})
 }
 
@@ -56,7 +57,7 @@ func TestThreadsFail(t *testing.T) {
 	} {
 		w, disks := start(t, threaded(t, "true", c.thread))
 		began := time.Now()
-		r, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil)},
+		r, err := w.Do(context.Background(), []Step{{Kind: Mount, Nodes: w.Serve(disks, nil, false)},
 			beside(run(c.step), 0, 1), {Kind: Unmount, Always: true}}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
@@ -70,6 +71,6 @@ func TestThreadsFail(t *testing.T) {
 		if r[2].Failed != "" {
 			t.Errorf("%+v: unmount: %+v", c, r[2])
 		}
-		do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil)}, noneSleeps(), Step{Kind: Unmount})
+		do(t, w, Step{Kind: Mount, Nodes: w.Serve(disks, nil, false)}, noneSleeps(), Step{Kind: Unmount})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -154,8 +155,9 @@ func (w *Worker) Close() {
 func (w *Worker) Hear(hear func(line string) (answer, why string)) { w.server.setHear(hear) }
 
 // Serve serves disks as the devices of a stack, in order, and returns the nodes of those devices
-// that are no part of others. to logs requests to the disks, unless it is nil.
-func (w *Worker) Serve(disks []*block.Disk, to *Recorder) (nodes []uint64) {
+// that are no part of others. to logs requests to the disks, unless it is nil. lost: the power was
+// lost, so devices that fail with it are missing.
+func (w *Worker) Serve(disks []*block.Disk, to *Recorder, lost bool) (nodes []uint64) {
 	parts := map[string]part{}
 	for i := range w.config.Components {
 		if c := &w.config.Components[i]; c.Size > 0 {
@@ -171,7 +173,11 @@ func (w *Worker) Serve(disks []*block.Disk, to *Recorder) (nodes []uint64) {
 		if c.Join == "" {
 			of = []part{parts[c.Name]}
 		}
-		nodes = append(nodes, w.server.add(newServed(c, of, to)))
+		d := newServed(c, of, to)
+		if lost && c.Fails != "" {
+			d.missing = slices.Index(c.On, c.Fails)
+		}
+		nodes = append(nodes, w.server.add(d))
 	}
 	return nodes
 }

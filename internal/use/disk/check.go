@@ -206,7 +206,7 @@ func (j *judge) prepare(ctx context.Context) error {
 		j.base = append(j.base, d)
 	}
 	w := j.recorder
-	nodes := w.Serve(j.base, nil)
+	nodes := w.Serve(j.base, nil, false)
 	defer w.Drop(nodes)
 	steps := []stack.Step{{Kind: stack.Make, Nodes: nodes}}
 	steps = append(steps, j.subject.setup()...)

@@ -68,11 +68,14 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 	if t.Device != "" {
 		return c, setDevice(c, t)
 	}
-	if t.Mirror || t.Stripe != "" {
+	if t.Mirror || t.Stripe != "" || t.RAID5 != "" {
 		return c, s.setJoin(c, t)
 	}
 	if t.Lies {
 		return nil, errors.New("lies: only a device can lie")
+	}
+	if t.Fails != "" {
+		return nil, errors.New("fails: only a raid5 has a device that fails")
 	}
 	if len(c.On) == 0 && at > 0 {
 		c.On = []string{s.Components[at-1].Name}
@@ -141,18 +144,27 @@ func setDevice(c *stack.Component, t *component) (err error) {
 
 // setJoin sets how a device joins others.
 func (s *Spec) setJoin(c *stack.Component, t *component) (err error) {
-	rest := component{Name: t.Name, On: t.On, Lies: t.Lies, Mirror: t.Mirror, Stripe: t.Stripe}
+	c.Lies, c.Fails = t.Lies, t.Fails
+	rest, least, chunk := component{Name: t.Name, On: t.On, Lies: t.Lies}, 2, ""
 	switch {
-	case t.Mirror && t.Stripe != "" || fmt.Sprint(rest) != fmt.Sprint(*t):
-		return errors.New("a mirror or stripe has a name, on and lies, and nothing else")
-	case len(c.On) < 2:
-		return errors.New("on: a mirror or stripe names two devices or more")
+	case t.Mirror:
+		c.Join, rest.Mirror = stack.Mirror, true
+	case t.Stripe != "":
+		c.Join, rest.Stripe, chunk = stack.Stripe, t.Stripe, t.Stripe
+	default:
+		c.Join, rest.RAID5, rest.Fails, least, chunk = stack.RAID5, t.RAID5, t.Fails, 3, t.RAID5
 	}
-	c.Lies, c.Join = t.Lies, stack.Mirror
-	if t.Stripe != "" {
-		c.Join = stack.Stripe
-		if c.Chunk, err = parseSize(t.Stripe); err != nil {
-			return fmt.Errorf("stripe: %q is no size of a chunk, such as 64KB", t.Stripe)
+	switch {
+	case fmt.Sprint(rest) != fmt.Sprint(*t):
+		return fmt.Errorf("a %s has a name, on and lies (a raid5 also has fails), and nothing else", c.Join)
+	case len(c.On) < least:
+		return fmt.Errorf("on: a %s names %d devices or more", c.Join, least)
+	case c.Fails != "" && !slices.Contains(c.On, c.Fails):
+		return fmt.Errorf("fails: the device %q is none of those of on", c.Fails)
+	}
+	if chunk != "" {
+		if c.Chunk, err = parseSize(chunk); err != nil {
+			return fmt.Errorf("%s: %q is no size of a chunk, such as 64KB", c.Join, chunk)
 		}
 	}
 	for i, name := range c.On {
@@ -165,7 +177,7 @@ func (s *Spec) setJoin(c *stack.Component, t *component) (err error) {
 		case s.used(name) != "":
 			return fmt.Errorf("on: the device %q is a part of %q already", name, s.used(name))
 		case c.Chunk%block.PageSize != 0 || d.Size < c.Chunk:
-			return fmt.Errorf("stripe: %s is not a multiple of %d bytes, or more than the device %q has", t.Stripe,
+			return fmt.Errorf("%s: %s is not a multiple of %d bytes, or more than the device %q has", c.Join, chunk,
 				block.PageSize, name)
 		}
 	}

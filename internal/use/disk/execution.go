@@ -88,7 +88,7 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	h := &hearing{plan: p, to: to}
 	w.Hear(h.hear)
 	defer w.Hear(nil)
-	nodes := w.Serve(disks, to)
+	nodes := w.Serve(disks, to, false)
 	defer w.Drop(nodes)
 	do := func(steps ...stack.Step) ([]stack.Result, error) {
 		results, err := w.Do(ctx, steps, limitOf(steps, &j.Spec.Config))

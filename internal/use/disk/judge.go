@@ -200,7 +200,7 @@ func (r *round) dispatch(ctx context.Context, disks []*block.Disk, im *image) er
 // free afterwards.
 func (r *round) recover(ctx context.Context, w *stack.Worker, disks []*block.Disk, at *epoch,
 	to *stack.Recorder) (*outcome, error) {
-	nodes := w.Serve(disks, to)
+	nodes := w.Serve(disks, to, true)
 	examine := r.j.subject.examine(r.e, at)
 	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes, Recover: true}}, examine...)
 	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})

@@ -60,6 +60,31 @@ func TestJoins(t *testing.T) {
 	}
 }
 
+// TestWriteHole: a RAID5 of which a device fails with the power loses what was synced: the parity
+// of a row that was being written is wrong, and with it the content of another chunk. Without such
+// a failure nothing is lost, and without the RAID5 neither.
+func TestWriteHole(t *testing.T) {
+	able(t, "mkfs.ext4")
+	for fails, lost := range map[string]bool{"": false, ", fails: b": true} {
+		r := check(t, Options{Spec: parse(t, `
+stack:
+- {name: a, device: 16MB}
+- {name: b, device: 16MB}
+- {name: c, device: 16MB}
+- {name: raid, raid5: 4KB, on: [a, b, c]`+fails+`}
+- {name: ext4, filesystem: ext4, mkfs: -b 1024}
+images: 16
+files: {without: [creat, mkdir, link, unlink, rmdir, rename, truncate, sync write, sync]}
+`)})
+		if lost != (r.Failed > 0) || r.Undecided > 0 || lost != (len(r.Without) == 1) {
+			t.Fatalf("fails: %q: %s", fails, printed(r))
+		}
+		if lost && (r.Without[0].Failed > 0 || !slices.Equal(r.Groups[0].Blamed, []string{"raid"})) {
+			t.Error(printed(r))
+		}
+	}
+}
+
 // TestLiesBelow: of a stripe with a device that lies, the device that takes its place lies, too.
 func TestLiesBelow(t *testing.T) {
 	able(t, "mkfs.ext4")
@@ -98,7 +123,7 @@ func TestWithout(t *testing.T) {
 func TestWrongJoins(t *testing.T) {
 	const top = "\nfiles: {rule: in_order}\n"
 	for want, layers := range map[string]string{
-		"names two devices or more": "{device: 8MB, name: a}, {mirror: true, on: [a]}",
+		"names 2 devices or more":   "{device: 8MB, name: a}, {mirror: true, on: [a]}",
 		"there is no device \"fs\"": "{device: 8MB, name: a}, {device: 8MB, name: b}, {name: fs, mount: 'true'}, {mirror: true, on: [a, fs]}",
 		"named twice":               "{device: 8MB, name: a}, {mirror: true, on: [a, a]}",
 		"is a part of \"fs\"":       "{device: 8MB, name: a}, {device: 8MB, name: b}, {name: fs, mount: 'true', on: [a]}, {mirror: true, on: [a, b]}",
@@ -108,6 +133,10 @@ func TestWrongJoins(t *testing.T) {
 		"is no size of a chunk":     "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: much, on: [a, b]}",
 		"and nothing else":          "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, stripe: 64KB, on: [a, b]}",
 		"the last layer is a dev":   "{device: 8MB, name: a}, {device: 8MB, name: b}, {mirror: true, on: [a, b]}",
+		"names 3 devices or more":   "{device: 8MB, name: a}, {device: 8MB, name: b}, {raid5: 64KB, on: [a, b]}",
+		"is none of those of on":    "{device: 8MB, name: a}, {device: 8MB, name: b}, {device: 8MB, name: c}, {raid5: 64KB, on: [a, b, c], fails: d}",
+		"a stripe has a name":       "{device: 8MB, name: a}, {device: 8MB, name: b}, {stripe: 64KB, on: [a, b], fails: a}",
+		"only a raid5 has":          "{device: 8MB, name: a}, {filesystem: ext4, fails: a}",
 		"more than 1024GB":          "{device: 1025GB, name: a}",
 		"needs a device of 300 MB":  "{device: 150MB, name: a}, {device: 149MB, name: b}, {stripe: 64KB, on: [a, b]}, {filesystem: xfs}",
 	} {

@@ -94,6 +94,8 @@ type component struct {
 	Lies       bool     `yaml:"lies"`
 	Mirror     bool     `yaml:"mirror"`
 	Stripe     string   `yaml:"stripe"`
+	RAID5      string   `yaml:"raid5"`
+	Fails      string   `yaml:"fails"`
 	FileSystem string   `yaml:"filesystem"`
 	Mkfs       string   `yaml:"mkfs"`
 	Options    string   `yaml:"options"`
