@@ -98,7 +98,7 @@ func TestMissing(t *testing.T) {
 			d.change(o)
 			got := make([]byte, d.size)
 			if d.read(got, 0); !bytes.Equal(got, flat) {
-				t.Fatalf("without part %d: differs after change %d, %v", missing, n, o)
+				t.Fatalf("without part %d: differs after change %d, %v", missing, n, &o)
 			}
 		}
 		d.flush()
