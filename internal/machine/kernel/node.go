@@ -115,8 +115,10 @@ type Told struct {
 	Logs      []ariadne.LogLine
 	Exposures []ariadne.Shown
 	Notices   []ariadne.Notice
-	// ClockTold: a program has learnt what time it is, by a clock or by what is left of a time.
+	// ClockTold: a program has learnt what time it is (TellTime).
 	ClockTold bool
+	// Began is the node's clock when the input of the step had come.
+	Began ariadne.Time
 }
 
 // nextPlace is that of what is told next.
@@ -229,6 +231,19 @@ func (n *Node) FileChanged(key inode.Key) {
 	t.Change = n.RealNow()
 	n.Files.SetTimes(key, t)
 	n.Files.Dirty[key] = true
+}
+
+// TellTime notes that a program learns what time it is: by a clock, by how much is left of a time,
+// by how much has passed, or by whether it has come.
+func (n *Node) TellTime() { n.ClockTold = true }
+
+// TellStamp notes that a program learns what CLOCK_REALTIME was, in ns since the epoch, when
+// something happened. That tells the time only if it has happened in this step. A time of an
+// earlier step is the same whenever this one happens.
+func (n *Node) TellStamp(at int64) {
+	if n.RealBase+int64(n.Began) <= at && at <= n.RealNow() {
+		n.TellTime()
+	}
 }
 
 // Rand is a SplitMix64 generator: small, copyable, the same everywhere.

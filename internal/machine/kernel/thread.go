@@ -123,6 +123,7 @@ type Wait struct {
 	Deadline    ariadne.Time // absolute; valid when HasDeadline
 	HasDeadline bool
 	Real        bool        // the deadline is a time of CLOCK_REALTIME
+	Absolute    bool        // the program has named the deadline itself, and no duration
 	TimedOut    bool        // the deadline has passed
 	Interrupted bool        // a signal is to be delivered
 	Woken       bool        // the object waited for picked this thread (futex)

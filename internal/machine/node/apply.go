@@ -85,6 +85,7 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		n.applyFault(in.Fault)
 	}
 	began := n.k.Now
+	n.k.Began = began
 	n.step.resume() // it may have polled while catching up, before the input came
 	n.beginReads()
 	if err := n.relaunchDue(); err != nil {
@@ -104,6 +105,9 @@ func (n *Node) Apply(in ariadne.Input) (out ariadne.Output, err error) {
 		}
 		n.run()
 		n.settle()
+	}
+	if n.k.ClockTold {
+		n.step.looksAtClock()
 	}
 	n.polled.count(&n.step, began)
 	n.dropKilledEnds()

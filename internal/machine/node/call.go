@@ -34,7 +34,6 @@ func (n *Node) handleStop(th *thread, s tracee.Stop) bool {
 		n.spendTime(th, n.callCost())
 		if sys.Of(th.k.Call.NR).ReadsClock {
 			n.step.looksAtClock()
-			n.k.ClockTold = true
 			n.noteRead(th)
 		}
 		if !n.home.clock.Asked() { // who only reads the clock is to be hurried on

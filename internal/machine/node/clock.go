@@ -166,6 +166,6 @@ func (n *Node) takeClock(th *thread) {
 		n.step.looksAtClock()
 	}
 	if n.home.clock.Reads() > n.step.trapped {
-		n.k.ClockTold = true
+		n.k.TellTime()
 	}
 }

@@ -56,7 +56,9 @@ func (n *Node) callCost() ariadne.Time {
 func (n *Node) readTSC(th *thread, length int, withAux bool) {
 	n.passTrapped(th)
 	n.step.looksAtClock()
-	n.k.ClockTold = n.k.ClockTold || !th.inLoader()
+	if !th.inLoader() {
+		n.k.TellTime()
+	}
 	n.noteRead(th)
 	must(th.tr.SkipTSC(length, withAux, uint64(n.k.MonoBase)+uint64(n.k.Now)))
 }

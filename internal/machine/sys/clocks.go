@@ -47,6 +47,16 @@ func readClock(t *kernel.Thread, clock int) (ariadne.Time, kernel.Errno) {
 	return p.CPU(), 0
 }
 
+// tellClock returns a clock's time to a program, which learns by it what time it is. Processor time
+// does not tell that: it is the same whenever the step happens.
+func tellClock(t *kernel.Thread, clock int) (ariadne.Time, kernel.Errno) {
+	now, e := readClock(t, clock)
+	if _, ok := clockBase(t.Node(), clock); ok {
+		t.Node().TellTime()
+	}
+	return now, e
+}
+
 // cpuClock returns whose processor time a clock shows: a process's or a
 // thread's. Negative clocks name them by id (clock_getcpuclockid(3)).
 func cpuClock(t *kernel.Thread, clock int) (*kernel.Process, *kernel.Thread, kernel.Errno) {
@@ -88,6 +98,7 @@ func nodeTime(t *kernel.Thread, clock int, at ariadne.Time) ariadne.Time {
 func setDeadlineOn(t *kernel.Thread, clock int, at ariadne.Time) {
 	if at != ariadne.Never && !t.Wait.HasDeadline {
 		t.SetDeadline(nodeTime(t, clock, at))
+		t.Wait.Absolute = true
 		t.Wait.Real = isReal(clock)
 	}
 }

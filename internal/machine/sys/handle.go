@@ -49,5 +49,8 @@ func Handle(t *kernel.Thread) kernel.Result {
 	if slow != nil {
 		return stalled(t, slow, res)
 	}
+	if res.Op == kernel.OpBlock && t.Wait.Absolute && t.Wait.Runs == 0 {
+		t.Node().TellTime() // later the time would have come, and the call would not wait
+	}
 	return res
 }

@@ -12,10 +12,11 @@ import (
 func msgQueuesText(v *view) string {
 	var s strings.Builder
 	s.WriteString("       key      msqid perms      cbytes       qnum lspid lrpid   uid   gid  cuid  cgid      stime      rtime      ctime\n")
-	for _, q := range ipc.MsgQueuesOf(v.caller.Node()).All() {
+	n := v.caller.Node()
+	for _, q := range ipc.MsgQueuesOf(n).All() {
 		fmt.Fprintf(&s, "%s %10d %10d %5d %5d %s %10d %10d %10d\n", ipcHead(&q.Perm, 0), q.Bytes, len(q.Msgs),
 			q.LastSender, q.LastReceiver,
-			ipcOwners(&q.Perm), seconds(q.Sent), seconds(q.Received), seconds(q.Changed))
+			ipcOwners(&q.Perm), seconds(n, q.Sent), seconds(n, q.Received), seconds(n, q.Changed))
 	}
 	return s.String()
 }
@@ -23,9 +24,11 @@ func msgQueuesText(v *view) string {
 func semsText(v *view) string {
 	var s strings.Builder
 	s.WriteString("       key      semid perms      nsems   uid   gid  cuid  cgid      otime      ctime\n")
-	for _, x := range ipc.SemsOf(v.caller.Node()).All() {
-		fmt.Fprintf(&s, "%s %10d %s %10d %10d\n", ipcHead(&x.Perm, 0), len(x.Sems), ipcOwners(&x.Perm), seconds(x.Used),
-			seconds(x.Changed))
+	n := v.caller.Node()
+	for _, x := range ipc.SemsOf(n).All() {
+		fmt.Fprintf(&s, "%s %10d %s %10d %10d\n", ipcHead(&x.Perm, 0), len(x.Sems), ipcOwners(&x.Perm),
+			seconds(n, x.Used),
+			seconds(n, x.Changed))
 	}
 	return s.String()
 }
@@ -38,7 +41,8 @@ func shmsText(v *view) string {
 	for _, x := range ipc.ShmsOf(n).All() {
 		fmt.Fprintf(&s, "%s %21d %5d %5d  %5d %s %10d %10d %10d %21d %21d\n", ipcHead(&x.Perm, shmFlags(x)), x.Size,
 			x.Creator, x.Last, x.Attachments(n),
-			ipcOwners(&x.Perm), seconds(x.Attached), seconds(x.Detached), seconds(x.Changed), x.Pages()*4096, 0)
+			ipcOwners(&x.Perm), seconds(n, x.Attached), seconds(n, x.Detached), seconds(n, x.Changed), x.Pages()*4096,
+			0)
 	}
 	return s.String()
 }

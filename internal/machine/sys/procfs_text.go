@@ -131,7 +131,7 @@ func lastPID(n *kernel.Node) int {
 
 func uptimeText(v *view) string {
 	n := v.caller.Node()
-	n.ClockTold = true
+	n.TellTime()
 	up := (n.MonoBase + int64(n.Now)) / 1e7
 	return fmt.Sprintf("%d.%02d %d.%02d\n", up/100, up%100, up/100, up%100)
 }
@@ -147,7 +147,7 @@ func loadText(v *view) string {
 
 func systemStatText(v *view) string {
 	n := v.caller.Node()
-	n.ClockTold = true
+	n.TellTime()
 	var used ariadne.Time
 	for _, p := range n.Procs {
 		used += p.CPU()

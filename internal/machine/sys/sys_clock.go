@@ -161,6 +161,7 @@ func sysAdjtimex(t *kernel.Thread, a Args) kernel.Result {
 	put(timexConstant, c.Constant)
 	put(timexPrecision, 1)        // µs
 	put(timexTolerance, 32768000) // 500 ppm
+	n.TellTime()
 	now := n.RealNow()
 	put(timexSec, now/1e9)
 	put(timexFraction, now%1e9)

@@ -56,7 +56,7 @@ func setUTS(t *kernel.Thread, a Args, set func(string)) kernel.Result {
 
 func sysSysinfo(t *kernel.Thread, a Args) kernel.Result {
 	const size, loads = 112, 3
-	uptime, _ := readClock(t, unix.CLOCK_BOOTTIME)
+	uptime, _ := tellClock(t, unix.CLOCK_BOOTTIME)
 	threads := 0
 	for _, p := range t.Node().Procs {
 		threads += len(p.Threads)

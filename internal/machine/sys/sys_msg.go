@@ -163,7 +163,7 @@ func statMsgQueue(t *kernel.Thread, q *ipc.MsgQueue, addr uint64, anyone bool, r
 		return kernel.Fail(unix.EACCES)
 	}
 	b := ipc64(&q.Perm)
-	for _, v := range []uint64{seconds(q.Sent), seconds(q.Received), seconds(q.Changed),
+	for _, v := range []uint64{seconds(t.Node(), q.Sent), seconds(t.Node(), q.Received), seconds(t.Node(), q.Changed),
 		uint64(q.Bytes), uint64(len(q.Msgs)), uint64(q.MaxBytes)} {
 		b = le.AppendUint64(b, v)
 	}

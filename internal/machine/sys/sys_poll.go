@@ -101,7 +101,9 @@ func storeRemaining(t *kernel.Thread, r kernel.Result, addr uint64, layout func(
 	// Linux ignores a fault here too.
 	left := max(0, t.Wait.Deadline-t.Node().Now)
 	t.M.WriteMem(addr, layout(nil, left))
-	t.Node().ClockTold = t.Node().ClockTold || left > 0
+	if left > 0 {
+		t.Node().TellTime()
+	}
 }
 
 func sysSelect(t *kernel.Thread, a Args) kernel.Result {

@@ -238,7 +238,8 @@ func statSem(t *kernel.Thread, set *ipc.SemSet, addr uint64, anyone bool, ret in
 		return kernel.Fail(unix.EACCES)
 	}
 	b := ipc64(&set.Perm)
-	for _, v := range []uint64{seconds(set.Used), 0, seconds(set.Changed), 0, uint64(len(set.Sems)), 0, 0} {
+	for _, v := range []uint64{seconds(t.Node(), set.Used), 0, seconds(t.Node(), set.Changed), 0, uint64(len(set.Sems)),
+		0, 0} {
 		b = le.AppendUint64(b, v)
 	}
 	return kernel.RetOr(ret, t.M.WriteMem(addr, b))

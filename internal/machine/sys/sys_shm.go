@@ -162,7 +162,7 @@ func statShm(n *kernel.Node, s *ipc.Shm) []byte {
 	p := s.Perm
 	p.Mode |= shmFlags(s)
 	b := ipc64(&p)
-	for _, v := range []uint64{s.Size, seconds(s.Attached), seconds(s.Detached), seconds(s.Changed)} {
+	for _, v := range []uint64{s.Size, seconds(n, s.Attached), seconds(n, s.Detached), seconds(n, s.Changed)} {
 		b = le.AppendUint64(b, v)
 	}
 	b = le.AppendUint32(b, uint32(s.Creator))

@@ -288,8 +288,11 @@ func sysRecvmmsg(t *kernel.Thread, a Args) kernel.Result {
 		}
 	}
 	if a[4] != 0 {
-		t.Node().ClockTold = true
-		if e := writeLimit(t, a[4], max(0, end-t.Node().Now)); e != 0 {
+		left := max(0, end-t.Node().Now)
+		if left > 0 {
+			t.Node().TellTime()
+		}
+		if e := writeLimit(t, a[4], left); e != 0 {
 			return kernel.Fail(e)
 		}
 	}

@@ -687,3 +687,31 @@ func TestTCPRestartedClientIsRefused(t *testing.T) {
 	b.listen(unix.AF_INET, "10.0.0.2:80", 5)
 	connect(reset(), 0)
 }
+
+// TestTCPInfoTellsClock: a peer acknowledges the end of a connection after a while, which TCP_INFO
+// shows. So it tells the time until then.
+func TestTCPInfoTellsClock(t *testing.T) {
+	w := newNetwork(t, 2)
+	a, b := w.user(0), w.user(1)
+	c, _, _ := pair(a, b, "10.0.0.2:80")
+	n := a.d.Node
+	state := func() byte {
+		n.Told = kernel.Told{}
+		a.m.Poke(sizeAt, intBytes(104))
+		a.call(0, unix.SYS_GETSOCKOPT, c, unix.IPPROTO_TCP, unix.TCP_INFO, dataAt, sizeAt)
+		return a.m.Peek(dataAt, 1)[0]
+	}
+	const established, finWait1, finWait2 = 1, 4, 5
+	if s := state(); s != established || n.ClockTold {
+		t.Errorf("connected: state %d, tells the time: %v", s, n.ClockTold)
+	}
+	a.call(0, unix.SYS_SHUTDOWN, c, unix.SHUT_WR)
+	w.settle()
+	if s := state(); s != finWait1 || !n.ClockTold {
+		t.Errorf("ended: state %d, tells the time: %v", s, n.ClockTold)
+	}
+	n.Now += 1e9
+	if s := state(); s != finWait2 || n.ClockTold {
+		t.Errorf("acknowledged: state %d, tells the time: %v", s, n.ClockTold)
+	}
+}

@@ -26,7 +26,7 @@ func sysFstat(t *kernel.Thread, a Args) kernel.Result {
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return kernel.RetOr(0, t.M.WriteMem(a[1], statBuffer(&st)))
+	return storeStat(t, a[1], &st)
 }
 
 func sysNewfstatat(t *kernel.Thread, a Args) kernel.Result {
@@ -59,7 +59,20 @@ func statPath(t *kernel.Thread, dirfd, addr, buf uint64, follow bool) kernel.Res
 	if e != 0 {
 		return kernel.Fail(e)
 	}
-	return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(&st)))
+	return storeStat(t, buf, &st)
+}
+
+// storeStat tells a program the state of a file.
+func storeStat(t *kernel.Thread, buf uint64, st *unix.Stat_t) kernel.Result {
+	tellTimes(t, st)
+	return kernel.RetOr(0, t.M.WriteMem(buf, statBuffer(st)))
+}
+
+// tellTimes notes that a program learns when a file was used.
+func tellTimes(t *kernel.Thread, st *unix.Stat_t) {
+	for _, ts := range []unix.Timespec{st.Atim, st.Mtim, st.Ctim} {
+		t.Node().TellStamp(ts.Nano())
+	}
 }
 
 // statName is the state of what a path names, as the node sees it.
@@ -92,6 +105,9 @@ const statxSize = 256
 // statxMask is what statx fills in: the basic fields, the time of birth, the mount.
 const statxMask = unix.STATX_BASIC_STATS | unix.STATX_BTIME | unix.STATX_MNT_ID
 
+// statxTimes are the times that a program may ask statx for.
+const statxTimes = unix.STATX_ATIME | unix.STATX_MTIME | unix.STATX_CTIME | unix.STATX_BTIME
+
 // statxSyncType is AT_STATX_SYNC_TYPE: what network file systems are to do.
 const statxSyncType = unix.AT_STATX_FORCE_SYNC | unix.AT_STATX_DONT_SYNC
 
@@ -103,6 +119,10 @@ func sysStatx(t *kernel.Thread, a Args) kernel.Result {
 	st, birth, e := statxTarget(t, a)
 	if e != 0 {
 		return kernel.Fail(e)
+	}
+	if a[3]&statxTimes != 0 {
+		tellTimes(t, &st)
+		t.Node().TellStamp(birth)
 	}
 	return kernel.RetOr(0, t.M.WriteMem(a[4], statxBuffer(&st, birth)))
 }

@@ -13,7 +13,7 @@ import (
 const coarseRes = ariadne.Time(4e6)
 
 func sysClockGettime(t *kernel.Thread, a Args) kernel.Result {
-	now, e := readClock(t, int(int32(a[0])))
+	now, e := tellClock(t, int(int32(a[0])))
 	if e != 0 {
 		return kernel.Fail(e)
 	}
@@ -36,8 +36,8 @@ func sysClockGetres(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
-	now, _ := readClock(t, unix.CLOCK_REALTIME)
 	if a[0] != 0 {
+		now, _ := tellClock(t, unix.CLOCK_REALTIME)
 		if e := t.M.WriteMem(a[0], appendTimeval(nil, now)); e != 0 {
 			return kernel.Fail(e)
 		}
@@ -50,7 +50,7 @@ func sysGettimeofday(t *kernel.Thread, a Args) kernel.Result {
 }
 
 func sysTime(t *kernel.Thread, a Args) kernel.Result {
-	now, _ := readClock(t, unix.CLOCK_REALTIME)
+	now, _ := tellClock(t, unix.CLOCK_REALTIME)
 	if a[0] != 0 {
 		if e := writeU64(t, a[0], uint64(now/1e9)); e != 0 {
 			return kernel.Fail(e)
@@ -100,7 +100,7 @@ func sleep(t *kernel.Thread, clock int, absolute bool, addr, rem uint64) kernel.
 		return kernel.Ret(0)
 	}
 	if t.Wait.Interrupted && !absolute && rem != 0 && t.Wait.HasDeadline {
-		t.Node().ClockTold = true
+		t.Node().TellTime()
 		if e := t.M.WriteMem(rem, appendTimespec(nil, t.Wait.Deadline-t.Node().Now)); e != 0 {
 			return kernel.Fail(e)
 		}
@@ -121,7 +121,7 @@ func sysTimes(t *kernel.Thread, a Args) kernel.Result {
 			return kernel.Fail(e)
 		}
 	}
-	now, _ := readClock(t, unix.CLOCK_MONOTONIC)
+	now, _ := tellClock(t, unix.CLOCK_MONOTONIC)
 	return kernel.Ret(int64(now / clockTick))
 }
 
@@ -156,7 +156,7 @@ func rusage(cpu ariadne.Time) []byte {
 
 func sysAlarm(t *kernel.Thread, a Args) kernel.Result {
 	it := itimer.Interval(t.Proc, itimer.Real)
-	left := it.Left()
+	left := it.TellLeft()
 	armTimer(t, it, ariadne.Time(uint32(a[0]))*1e9, 0)
 	sec := left / 1e9
 	if sec == 0 && left > 0 || left%1e9 >= 5e8 {
@@ -177,10 +177,10 @@ func sysGetitimer(t *kernel.Thread, a Args) kernel.Result {
 	return kernel.RetOr(0, storeTimer(t, a[1], itimer.Interval(t.Proc, int(a[0])), appendTimeval))
 }
 
-// storeTimer writes a timer's interval and time left.
+// storeTimer tells a program a timer's interval and time left.
 func storeTimer(t *kernel.Thread, addr uint64, it *itimer.Timer,
 	layout func([]byte, ariadne.Time) []byte) kernel.Errno {
-	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.Left()))
+	return t.M.WriteMem(addr, layout(layout(nil, it.Interval), it.TellLeft()))
 }
 
 func sysSetitimer(t *kernel.Thread, a Args) kernel.Result {
@@ -288,7 +288,11 @@ func sysTimerSettime(t *kernel.Thread, a Args) kernel.Result {
 	case absolute && it.Of.Proc != nil:
 		it.Set(value, true, interval)
 	case absolute:
-		it.Set(max(t.Node().Now, nodeTime(t, it.Clock, value)), true, interval)
+		when := nodeTime(t, it.Clock, value)
+		if when > t.Node().Now {
+			t.Node().TellTime() // by whether it expires at once
+		}
+		it.Set(max(t.Node().Now, when), true, interval)
 		it.Real = isReal(it.Clock)
 	default:
 		armTimer(t, it, value, interval)
@@ -309,7 +313,7 @@ func sysTimerGetoverrun(t *kernel.Thread, a Args) kernel.Result {
 	if it == nil {
 		return kernel.Fail(unix.EINVAL)
 	}
-	return kernel.Ret(int64(it.Overrun))
+	return kernel.Ret(int64(it.TellOverrun()))
 }
 
 func sysTimerDelete(t *kernel.Thread, a Args) kernel.Result {

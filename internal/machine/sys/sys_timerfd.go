@@ -69,6 +69,9 @@ func sysTimerfdSettime(t *kernel.Thread, a Args) kernel.Result {
 	} else {
 		f.Set(when, interval)
 	}
+	if absolute && f.Waits() {
+		t.Node().TellTime() // by whether it expires at once
+	}
 	if value != 0 && f.Cancelled() {
 		return kernel.Fail(unix.ECANCELED)
 	}
@@ -87,7 +90,10 @@ func sysTimerfdGettime(t *kernel.Thread, a Args) kernel.Result {
 	return storeTimerSetting(t, a[1], left, every)
 }
 
-// storeTimerSetting writes a struct itimerspec.
+// storeTimerSetting tells a program a timer's setting, as a struct itimerspec.
 func storeTimerSetting(t *kernel.Thread, addr uint64, left, every ariadne.Time) kernel.Result {
+	if left > 0 {
+		t.Node().TellTime()
+	}
 	return kernel.RetOr(0, t.M.WriteMem(addr, appendTimespec(appendTimespec(nil, every), left)))
 }

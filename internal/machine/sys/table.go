@@ -47,7 +47,9 @@ type Row struct {
 	Runs Runs
 	// Asks is what a program that polls asks by it.
 	Asks Question
-	// ReadsClock: it tells the time. Transfers: it returns how much it has read or written.
+	// ReadsClock: it reads a clock, also one of processor time, or what is left of a time. Its
+	// handler says whether it tells the time. Transfers: it returns how much it has read or
+	// written.
 	ReadsClock, Transfers bool
 	// AsksSize: it asks for more of the file that it names than whether and what there is.
 	AsksSize bool

@@ -51,8 +51,11 @@ func appendTimeval(b []byte, at ariadne.Time) []byte {
 	return le.AppendUint64(le.AppendUint64(b, uint64(at/1e9)), uint64(at%1e9/1e3))
 }
 
-// seconds is a time of use for the ds structures: 0 for never.
-func seconds(ns int64) uint64 { return uint64(ns / 1e9) }
+// seconds tells a program when something was used last, as the ds structures have it: 0 for never.
+func seconds(n *kernel.Node, ns int64) uint64 {
+	n.TellStamp(ns)
+	return uint64(ns / 1e9)
+}
 
 var bothNow = [2]unix.Timespec{{Nsec: unix.UTIME_NOW}, {Nsec: unix.UTIME_NOW}}
 

@@ -39,7 +39,7 @@ const infoSize = 104
 func (c *Socket) info() []byte {
 	b := make([]byte, infoSize)
 	b[0] = byte(c.state)
-	if c.state == inet.FinWait && c.Node.Now < c.finAt+delayedAck {
+	if c.awaitsAck() {
 		b[0] = inet.FinWait1
 	}
 	for _, f := range []struct{ at, v int }{
@@ -61,6 +61,11 @@ func (c *Socket) info() []byte {
 		clear(b[24:32])
 	}
 	return b
+}
+
+// awaitsAck reports whether the end of the connection that was sent counts as not acknowledged yet.
+func (c *Socket) awaitsAck() bool {
+	return c.state == inet.FinWait && c.Node.Now < c.finAt+delayedAck
 }
 
 // List lists the sockets of a family that have a port.
@@ -99,6 +104,9 @@ func (c *Socket) GetOption(_ *kernel.Thread, level, name int) ([]byte, kernel.Er
 	}
 	switch name {
 	case unix.TCP_INFO:
+		if c.awaitsAck() {
+			c.Node.TellTime()
+		}
 		return c.info(), 0
 	case unix.TCP_CONGESTION:
 		return append([]byte("cubic"), make([]byte, 11)...), 0

@@ -174,10 +174,17 @@ const (
 	Ign = 1
 )
 
+// TellsInfo reports whether a program looks at the siginfo_t of a signal that it takes: a handler
+// with SA_SIGINFO does, and so does a call that waits for signals without a handler.
+func (a *Action) TellsInfo() bool {
+	return a.Handler == Dfl || a.Handler == Ign || a.Flags&SASigInfo != 0
+}
+
 // Flags of a disposition that package unix has no names for.
 const (
 	SANoCldStop = 1
 	SANoCldWait = 2
+	SASigInfo   = 0x4
 	SARestart   = 0x10000000
 	SANoDefer   = 0x40000000
 	SAResetHand = 0x80000000

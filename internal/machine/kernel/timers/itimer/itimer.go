@@ -205,6 +205,24 @@ func realSet(n *kernel.Node, by ariadne.Time) {
 	}
 }
 
+// TellLeft returns Left to a program, which learns by it what time it is.
+func (it *Timer) TellLeft() ariadne.Time {
+	left := it.Left()
+	if left > 0 && it.Of.Proc == nil {
+		it.Proc.Node.TellTime()
+	}
+	return left
+}
+
+// TellOverrun returns to a program how many expirations were missed before the last signal. That
+// tells how late the signal was taken.
+func (it *Timer) TellOverrun() int {
+	if it.Interval > 0 && it.Of.Proc == nil {
+		it.Proc.Node.TellTime()
+	}
+	return it.Overrun
+}
+
 // Left returns the time to the next expiration: 0 when disarmed, never 0 when
 // armed.
 func (it *Timer) Left() ariadne.Time {
@@ -259,6 +277,9 @@ func taken(p *kernel.Process, info *signal.Info) {
 	if it.ID >= 0 {
 		it.Overrun = missed
 		info.Overrun = missed
+		if p.Actions[info.Signo].TellsInfo() {
+			it.TellOverrun()
+		}
 	}
 }
 

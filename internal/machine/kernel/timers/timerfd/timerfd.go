@@ -89,6 +89,9 @@ func (f *File) Read(_ *kernel.Thread, b []byte) (int, kernel.Errno) {
 		f.ticks, f.expired = 0, false
 		return 0, unix.ECANCELED
 	}
+	if f.interval > 0 { // their number tells how long ago the first one was
+		f.node.TellTime()
+	}
 	f.catchUp()
 	binary.LittleEndian.PutUint64(b, f.ticks)
 	f.ticks, f.expired = 0, false
@@ -124,6 +127,9 @@ func (f *File) Cancelled() bool {
 	f.cancelled = f.cancelled && !was
 	return was
 }
+
+// Waits reports whether it is set and has not expired.
+func (f *File) Waits() bool { return f.timer != nil }
 
 // SetReal arms it for a time of CLOCK_REALTIME, at which the node's time is when. cancels: it
 // ends when that clock is set.
