@@ -263,6 +263,12 @@ type CodeLine struct {
 	Line     int    `json:"line,omitempty"`
 }
 
+// CodePoint is an instruction, and the line to which it belongs.
+type CodePoint struct {
+	CodeLine
+	Offset uint64 `json:"offset"` // in the file that has the code
+}
+
 // Output is everything that a node does in a step. The fields of Output itself say what the step
 // has done. The other fields are in three groups, by the parts that may rely on them.
 type Output struct {
@@ -358,6 +364,9 @@ type Noted struct {
 	// ReadClock: a program of the node has learnt in the step what time it is. At another time it
 	// may do something else in the same state, with the same message.
 	ReadClock bool
+	// CutAt, with Cut, is where the thread was that had computed for too long; nil: it was cut off
+	// for something else, or the place has no file.
+	CutAt *CodePoint
 }
 
 // Passing is the part of an output that is only for the caller that has just given the input. It is

@@ -172,7 +172,8 @@ func TestSumCoversOutput(t *testing.T) {
 	left := []string{"Exposures[*].Place", "Notices[*].Place", "Digest[*]", "Refusals[*].Detail",
 		"Noted.CallTrace[*].TID", "Noted.CallTrace[*].NR", "Noted.CallTrace[*].Result", "Noted.CallTrace[*].Hash",
 		"Noted.Unreplayable", "Noted.Cut", "Noted.Files[*].Path", "Noted.Files[*].Use", "Noted.Unsynced",
-		"Noted.ReadClock"}
+		"Noted.ReadClock", "Noted.CutAt.CodeLine.Program", "Noted.CutAt.CodeLine.Function",
+		"Noted.CutAt.CodeLine.File", "Noted.CutAt.CodeLine.Line", "Noted.CutAt.Offset"}
 	var o ariadne.Output
 	fill(reflect.ValueOf(&o).Elem(), new(int64))
 	for i := range o.Exposures {
@@ -324,7 +325,7 @@ func TestEncodingStays(t *testing.T) {
 	unencoded = append(slices.Clip(old), reflect.TypeFor[[]ariadne.Shown](), reflect.TypeFor[[]ariadne.Notice]())
 	fill(reflect.ValueOf(&out).Elem(), new(int64))
 	unencoded = old
-	out.Unsynced, out.Ready, out.ReadClock = false, false, false // likewise
+	out.Unsynced, out.Ready, out.ReadClock, out.CutAt = false, false, false, nil // likewise
 	none := ariadne.Output{}
 	for what, c := range map[string]struct {
 		b    []byte

@@ -208,6 +208,16 @@ var outputOptions = options[Output]{
 			})
 		}},
 	{12, func(o *Output) bool { return o.ReadClock }, nil, func(o *Output, _ *decoder) { o.ReadClock = true }},
+	{13, func(o *Output) bool { return o.CutAt != nil },
+		func(o *Output, b []byte) []byte {
+			at := o.CutAt
+			b = appendInt(appendText(appendText(appendText(b, at.Program), at.Function), at.File), at.Line)
+			return binary.LittleEndian.AppendUint64(b, at.Offset)
+		},
+		func(o *Output, d *decoder) {
+			line := CodeLine{string(d.text()), string(d.text()), string(d.text()), d.int()}
+			o.CutAt = &CodePoint{line, d.uint64()}
+		}},
 }
 
 func (e *Shown) append(b []byte) []byte {

@@ -123,7 +123,8 @@ the same choices always give the same execution. It explores the orders in which
 messages arrive and timers fire, and replays what it found.
 
 Exit status: 0 nothing found, 1 violation, 2 bad spec or usage, 3 inconclusive,
-4 bug in Ariadne, 5 suspected violation of what must happen (eventually, leads_to).`,
+4 bug in Ariadne, 5 suspected violation of what must happen (eventually, leads_to),
+or steps that compute too long at the same place.`,
 		Example: `  ariadne init spec.yaml            # write a short spec
   ariadne run spec.yaml             # run it once, and see what happens when
   ariadne check spec.yaml --time 5m # explore

@@ -214,6 +214,7 @@ func (p *textPrinter) report(r *record.Report) {
 	if !p.quiet {
 		p.reportAll("note: ", r.Notes)
 	}
+	p.reportAll("suspected: ", r.Suspicions)
 	p.reportAll("inconclusive: ", r.Doubts)
 	p.reportAll("bug in ariadne: ", r.Bugs)
 	p.summary(r)

@@ -76,6 +76,9 @@ func outcomeWords(r *record.Report) string {
 	case record.Nothing:
 		return "No violation"
 	case record.Violated, record.Suspected:
+		if len(r.Violations) == 0 {
+			return `Suspected a loop (see the lines "suspected")`
+		}
 		if n := len(r.Violations); n > 1 {
 			return "Found " + amount(n, "violation")
 		}

@@ -18,7 +18,9 @@ const (
 	Violated                    // the target misbehaved, and it can be replayed
 	Inconclusive                // something was met that Ariadne cannot model
 	ToolBug                     // Ariadne contradicted itself
-	Suspected                   // something must happen and most likely never does
+	// Suspected: something must happen and most likely never does, or steps were cut off at the
+	// same place.
+	Suspected
 )
 
 func (o Outcome) String() string {
@@ -81,6 +83,10 @@ type Report struct {
 	Violations []Violation  `json:"violations,omitempty"`
 	// Refusals by node, with counts summed over all steps that were not taken before.
 	Refusals []Refusal `json:"refusals,omitempty"`
+	// CutOffs are where steps were cut off because they computed for too long.
+	CutOffs []CutOffPlace `json:"cut_offs,omitempty"`
+	// Suspicions say where steps were cut off more than once, one line each.
+	Suspicions []string `json:"suspicions,omitempty"`
 	// Numbers are those of the spec, in the execution of a run or a replay.
 	Numbers []property.Series `json:"numbers,omitempty"`
 	// Coverage is there of a check. Its JSON is CoverageFields.

@@ -25,6 +25,9 @@ func (r *Report) Sum() *work.Result {
 				work.Finding{Violation: v.Violation, Execution: v.Execution, Count: v.Count})
 		}
 	}
+	for _, c := range r.CutOffs {
+		s.CutOff(work.CutOff{Node: nodeOf(c.Node, r.names()), At: c.CodePoint, Count: c.Count})
+	}
 	s.Servers.Say(r.Servers...)
 	s.Doubts.Say(r.Doubts...)
 	s.Notes.Say(r.Notes...)
@@ -45,6 +48,10 @@ func (r *Report) Fill(s *work.Result) {
 	r.Refusals = nil
 	for _, f := range s.Refusals {
 		r.Refusals = append(r.Refusals, Refusal{r.Nodes[f.Node].Name, f.Refusal})
+	}
+	r.CutOffs = nil
+	for _, c := range s.CutOffs {
+		r.CutOffs = append(r.CutOffs, CutOffPlace{r.Nodes[c.Node].Name, c.At, c.Count})
 	}
 	r.Servers, r.Doubts, r.Notes, r.Bugs = s.Servers.Texts(), s.Doubts.Texts(), s.Notes.Texts(), s.Bugs.Texts()
 	if c := r.Coverage; c != nil {

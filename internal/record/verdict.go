@@ -46,6 +46,9 @@ func (a *Attempt) Work(nodes []string) *work.Result {
 			}
 		}
 	}
+	if a.CutAt != nil && !a.Counted {
+		r.CutOff(work.CutOff{Node: a.CutNode, At: *a.CutAt, Count: 1})
+	}
 	r.Doubts.Say(Doubts(a, nodes)...)
 	return r
 }
@@ -268,12 +271,13 @@ func (r *Report) Judge() {
 			return v.Suspect == "" && (v.Kind == property.Suspected) == suspected
 		})
 	}
+	r.Suspicions = r.sameCutOffs()
 	switch {
 	case len(r.Bugs) > 0:
 		r.Outcome = ToolBug
 	case is(false):
 		r.Outcome = Violated
-	case is(true):
+	case is(true), len(r.Suspicions) > 0:
 		r.Outcome = Suspected
 	case len(r.Violations) > 0 || len(r.Doubts) > 0:
 		r.Outcome = Inconclusive

@@ -23,11 +23,12 @@ type Result struct {
 	Time                   ariadne.Time // latest time of an input
 	End                    string
 	Violation              *ariadne.Violation
-	Fatal                  string         // with EndFatal: what the node said
-	FatalNode              ariadne.NodeID // with EndFatal
-	Cut                    string         // with EndCut: what was too long
-	CutNode                ariadne.NodeID // with EndCut
-	Unreplayable           bool           // some step may go differently the next time
+	Fatal                  string             // with EndFatal: what the node said
+	FatalNode              ariadne.NodeID     // with EndFatal
+	Cut                    string             // with EndCut: what was too long
+	CutNode                ariadne.NodeID     // with EndCut
+	CutAt                  *ariadne.CodePoint // with EndCut: where, or nil
+	Unreplayable           bool               // some step may go differently the next time
 }
 
 // CountStep adds a step.
@@ -39,7 +40,7 @@ func (r *Result) CountStep(s ariadne.Step) {
 	r.Unreplayable = r.Unreplayable || s.Output.Unreplayable && s.Output.Cut == ""
 	switch {
 	case s.Output.Cut != "":
-		r.Cut, r.CutNode = s.Output.Cut, s.Action.Node
+		r.Cut, r.CutAt, r.CutNode = s.Output.Cut, s.Output.CutAt, s.Action.Node
 	case s.Output.Fatal != "":
 		r.Fatal, r.FatalNode = s.Output.Fatal, s.Action.Node
 	}

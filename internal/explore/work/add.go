@@ -30,6 +30,9 @@ func (r *Result) Add(o *Result) {
 	for i := range o.Met {
 		r.meet(&o.Met[i])
 	}
+	for _, c := range o.CutOffs {
+		r.CutOff(c)
+	}
 	r.Servers.Add(o.Servers)
 	r.Doubts.Add(o.Doubts)
 	r.Notes.Add(o.Notes)
@@ -234,6 +237,16 @@ func (r *Result) Refuse(f Refusal) {
 	g.Harmless = g.Harmless && f.Harmless
 }
 
+// CutOff adds steps that were cut off to those of the same place.
+func (r *Result) CutOff(c CutOff) {
+	i, ok := slices.BinarySearchFunc(r.CutOffs, c, func(a, b CutOff) int { return a.compare(&b) })
+	if !ok {
+		r.CutOffs = slices.Insert(r.CutOffs, i, c)
+		return
+	}
+	r.CutOffs[i].Count += c.Count
+}
+
 // meet adds what a transition met, unless it is known.
 func (r *Result) meet(m *Met) {
 	i, ok := slices.BinarySearchFunc(r.Met, m, func(a Met, b *Met) int {
@@ -250,6 +263,9 @@ func (r *Result) meet(m *Met) {
 func (r *Result) Enter(m *Met) {
 	for _, f := range m.Refusals {
 		r.Refuse(Refusal{Node: m.Node, By: m.By, Refusal: f})
+	}
+	if m.CutAt != nil {
+		r.CutOff(CutOff{Node: m.Node, At: *m.CutAt, Count: 1})
 	}
 	for i, t := range m.Doubts {
 		r.Doubts.enter(Remark{By: m.By, Item: i, Text: t})

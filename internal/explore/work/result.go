@@ -43,6 +43,8 @@ type Result struct {
 	// made it.
 	Refusals []Refusal `json:"refusals,omitempty"`
 	Met      []Met     `json:"met,omitempty"`
+	// CutOffs are where steps were cut off because they computed for too long.
+	CutOffs []CutOff `json:"cut_offs,omitempty"`
 	// what became of servers in executions that are recorded
 	Servers Remarks `json:"servers,omitempty"`
 	Doubts  Remarks `json:"doubts,omitempty"`
@@ -195,6 +197,22 @@ type Met struct {
 	By       Source            `json:"by"`
 	Refusals []ariadne.Refusal `json:"refusals,omitempty"`
 	Doubts   []string          `json:"doubts,omitempty"`
+	// CutAt is where it was cut off, or nil.
+	CutAt *ariadne.CodePoint `json:"cut_at,omitempty"`
+}
+
+// CutOff is where steps of a node were cut off because they computed for too long, and how many.
+type CutOff struct {
+	Node  ariadne.NodeID    `json:"node"`
+	At    ariadne.CodePoint `json:"at"`
+	Count int               `json:"count"`
+}
+
+// compare orders them by place.
+func (c *CutOff) compare(o *CutOff) int {
+	a, b := &c.At, &o.At
+	return cmp.Or(cmp.Compare(c.Node, o.Node), cmp.Compare(a.Program, b.Program), cmp.Compare(a.Function, b.Function),
+		cmp.Compare(a.Offset, b.Offset), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line))
 }
 
 // Remark is a text with where it is from.

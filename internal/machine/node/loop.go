@@ -118,6 +118,7 @@ func (n *Node) limits(th *thread) bool {
 			s.diverged = why
 			break
 		}
+		s.cutAt = n.pointOf(th)
 		s.cut = fmt.Sprintf("no rest within %v of processor time and %v for each system call; unless it is a loop, raise limits.divergence; what ran last: %s", n.cfg.Limits.Divergence, watchdog.PerCall, n.whereIs(th))
 	}
 	return s.over()

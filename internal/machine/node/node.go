@@ -108,6 +108,7 @@ type step struct {
 	unreplayable bool
 	diverged     string
 	cut          string
+	cutAt        *ariadne.CodePoint // where, if it had computed for too long
 }
 
 // thread joins a kernel thread, which is a part of the node's state, and its real one.

@@ -33,7 +33,7 @@ func (n *Node) output() ariadne.Output {
 			CallTrace: n.step.trace, Unreplayable: n.step.unreplayable || n.step.cut != "", Cut: n.step.cut,
 			Files:     n.usedFiles(),
 			Unsynced:  !k.Files.Log.Durable(),
-			ReadClock: k.ClockTold,
+			ReadClock: k.ClockTold, CutAt: n.step.cutAt,
 		},
 	}
 	if n.cfg.Faults.Parted {

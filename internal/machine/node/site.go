@@ -12,6 +12,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
@@ -69,6 +70,24 @@ func (n *Node) whereIs(th *thread) string {
 		return name + ", in " + r.file
 	}
 	return fmt.Sprintf("%s, in %s (%s)", name, function, r.file)
+}
+
+// pointOf is the instruction at which th stands; nil: it is not of a file.
+func (n *Node) pointOf(th *thread) *ariadne.CodePoint {
+	if th.tr.Refresh() != nil {
+		return nil
+	}
+	ip, code := th.tr.IP(), codeIn(th.maps())
+	i := slices.IndexFunc(code, func(r codeRange) bool { return r.start <= ip && ip < r.end })
+	if i < 0 {
+		return nil
+	}
+	r := code[i]
+	p := &ariadne.CodePoint{Offset: ip - r.start + r.offset}
+	p.Program = path.Base(r.file)
+	p.Function, _ = symbolTables.of(th, r.file).find(p.Offset)
+	p.File, p.Line = sources.of(th, r.file).at(p.Offset)
+	return p
 }
 
 // codeMap is where a process has mapped program files.

@@ -101,7 +101,7 @@ var limitFields = []field[Limits]{
 	durationField("time", "Virtual time of one execution; default 60s.", 1, func(l *Limits) *time.Duration {
 		return &l.Time
 	}),
-	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call. A longer step is cut off, and the result is inconclusive. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
+	durationField("divergence", "Processor time that one step may take, besides 50µs for each system call. A longer step is cut off, and the result is inconclusive. If two are cut off at the same place, a loop is suspected. Default 10s.", 1, func(l *Limits) *time.Duration { return &l.Divergence }),
 	durationField("finally", "Real time that the command of finally may take. If it takes longer, the result is inconclusive. Default 60s.", 1, func(l *Limits) *time.Duration { return &l.Finally }),
 	countField("calls", "System calls in one step, counted from when the step last opened or ran a file that is new to it. A step with more, or with ten times as many in all, is a violation. Default 2000000.", 1, MaxInt, func(l *Limits) *int { return &l.Calls }),
 }

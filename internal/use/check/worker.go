@@ -272,6 +272,7 @@ func (w *worker) noteRefusals(by *memo.Transition) {
 	if preempted {
 		m.Doubts = append(m.Doubts, record.MayNotReplay)
 	}
+	m.CutAt = by.Output.CutAt
 	if cut != "" { // the path may not come to count, since the time may be up
 		m.Doubts = append(m.Doubts, record.CutOff(name, cut))
 	}
