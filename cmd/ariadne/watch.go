@@ -60,9 +60,7 @@ be judged, 5 something that must happen has not happened for long.`,
 				o.OnShow = p.show
 			}
 			o.OnLog = p.log
-			if o.Shared == (watch.Shared{}) {
-				o.Reload, o.OnReload = reloads(), p.reloaded
-			}
+			o.Reload, o.OnReload = reloads(), p.reloaded
 			r, err := p.watch(cmd, o, metrics, command)
 			if err != nil {
 				return err
@@ -289,6 +287,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 		}
 		if q.Unknown > 0 {
 			text += fmt.Sprintf(", %d unknown", q.Unknown)
+		}
+		if q.Turning > 0 {
+			text += fmt.Sprintf(", %d while the properties changed", q.Turning)
 		}
 		if q.Number != nil {
 			text += ", " + q.Number.Summary()

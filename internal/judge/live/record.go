@@ -34,6 +34,12 @@ const (
 	// Passed says that the common time is not before At. It is of no node, and has no number. By
 	// it, verifiers learn that agents say nothing.
 	Passed
+	// Turned: the records before it say all that is known of the node. It is the end of what an
+	// agent tells first after the properties have changed.
+	Turned
+	// Missed is a Show of an agent that judged by earlier properties when others did not any more.
+	// It has no number, and is only counted.
+	Missed
 )
 
 // Channel is a way by which an agent learns what a node exposes. By one channel it learns that in
@@ -47,8 +53,8 @@ const (
 )
 
 // Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps.
-// The events of one channel are in this order. Up, Down and Lost come after all records before
-// them, and before all records after them.
+// The events of one channel are in this order. Up, Down, Lost and Turned come after all records
+// before them, and before all records after them.
 type Record struct {
 	Node    ariadne.NodeID
 	Seq     uint64

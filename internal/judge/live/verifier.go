@@ -24,6 +24,8 @@ type Config struct {
 	Timeout time.Duration
 	// Patience is for how long a goal without a time may be unmet until that is a finding.
 	Patience time.Duration
+	// Turned: nodes ran when the verifier began, so of each node it waits for the record Turned.
+	Turned bool
 	// OnJudged, when not nil, is called with each snapshot that was judged, and the stamp of the
 	// event that led to it.
 	OnJudged func(Stamp, *expose.Snapshot)
@@ -59,7 +61,9 @@ type Counts struct {
 	// moments that were not judged: they lasted for less than Settle
 	Brief int `json:"brief"`
 	// moments that were not judged: what some node exposes is unknown
-	Unknown  int `json:"unknown"`
+	Unknown int `json:"unknown"`
+	// changes that were not judged: some agents still used other properties
+	Turning  int `json:"turning"`
 	Compared int `json:"compared"` // positions in TCP streams of both ends
 	Inverted int `json:"inverted"` // messages that were read before they were sent, by the clocks
 }
@@ -95,6 +99,7 @@ type follower struct {
 	now   ariadne.Time       // At of its last Beat
 	heard ariadne.Time       // At of its last record
 	seen  bool
+	waits bool // for the record Turned
 	gone  bool // its agent is
 	left  bool // the snapshot is without it, because its agent is gone
 	kept  kept // when it went
@@ -127,7 +132,7 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 		order:    order{clockError: ariadne.Time(c.ClockError)},
 		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]bool{}}
 	for i := range v.nodes {
-		v.nodes[i] = follower{next: 1, early: map[uint64]*Record{}, unknown: map[string]bool{}}
+		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, unknown: map[string]bool{}}
 	}
 	v.aims.init(p.Config.Goals, c.Patience)
 	for _, q := range p.Predicates {
@@ -140,7 +145,13 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 
 // Take takes a record. Records of a node may come in any order, each once or more than once.
 func (v *Verifier) Take(r Record) error {
-	if r.Kind == Passed {
+	switch r.Kind {
+	case Missed:
+		if v.relevant(&r) != nil {
+			v.Turning++
+		}
+		return nil
+	case Passed:
 		v.passed = max(v.passed, r.At)
 		if v.begin == 0 {
 			v.begin = r.At
@@ -268,7 +279,7 @@ func (v *Verifier) relevant(r *Record) *Record {
 	switch r.Kind {
 	case Beat:
 		return nil
-	case Show:
+	case Show, Missed:
 		own.Changes = slices.DeleteFunc(slices.Clone(r.Changes), func(c expose.Change) bool {
 			return !v.properties.ReadsName(c.Name)
 		})
@@ -396,8 +407,12 @@ func (v *Verifier) apply(e *event) error {
 		clear(f.unknown)
 	case e.Kind == Lost:
 		v.lose(f, e)
+	case e.Kind == Turned:
+		f.waits = false
 	}
-	v.remember(e)
+	if e.Kind != Turned {
+		v.remember(e)
+	}
 	f.brief = e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)
 	v.recent = append(v.recent, e)
 	switch v.doubtful() {
@@ -411,6 +426,8 @@ func (v *Verifier) apply(e *event) error {
 		return nil // this is how the node goes on: it is no gap
 	case "unknown":
 		v.Unknown++
+	case "turning":
+		v.Turning++
 	}
 	v.snapshot.Earlier, v.judged = nil, nil
 	v.aims.interrupt(e)
@@ -421,7 +438,10 @@ func (v *Verifier) apply(e *event) error {
 func (v *Verifier) doubtful() string {
 	for i := range v.nodes {
 		f := &v.nodes[i]
-		if !f.seen || v.isLate(f, ariadne.NodeID(i)) {
+		if f.waits && !f.gone {
+			return "turning"
+		}
+		if !f.seen || f.waits || v.isLate(f, ariadne.NodeID(i)) {
 			return "unknown"
 		}
 		for name := range f.unknown {
@@ -562,6 +582,13 @@ func (v *Verifier) forget(until ariadne.Time) {
 }
 
 func (v *Verifier) doubt(format string, args ...any) { v.doubts[fmt.Sprintf(format, args...)] = true }
+
+// Turn says that nothing more comes, because the properties have changed. Events that could not be
+// judged yet are counted.
+func (v *Verifier) Turn() {
+	v.Turning += len(v.pending)
+	v.pending = nil
+}
 
 // Found returns the findings since the last call.
 func (v *Verifier) Found() []Finding {

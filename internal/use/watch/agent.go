@@ -34,6 +34,7 @@ type Agent struct {
 	calls    chan func()       // of do
 	leftOut  map[string]int    // changes that are not of the sample, by name
 	over     chan struct{}     // is closed when the agent has ended
+	turned   bool              // it begins in a watch whose properties have changed
 	looked   ariadne.Time      // when it last looked for processes
 	started
 	probing
@@ -73,11 +74,24 @@ func (a *Agent) do(f func() error) error {
 	select {
 	case a.calls <- func() { done <- f() }:
 		a.waiter.Wake()
-		return <-done
 	case <-a.over:
-		return errors.New("the watch has ended")
+		return errOver
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-a.over:
+	}
+	select {
+	case err := <-done: // it was called before the end
+		return err
+	default:
+		return errOver
 	}
 }
+
+// errOver says that the agent has ended.
+var errOver = errors.New("the agent has ended")
 
 // newAgent returns an agent of some nodes; own nil: of all.
 func newAgent(s *spec.Spec, log Log, own []ariadne.NodeID) (*Agent, error) {
@@ -140,6 +154,9 @@ func (a *Agent) attach(ctx context.Context) error {
 			if n.process == nil && a.onWait != nil {
 				a.onWait(fmt.Sprintf("node %s does not run: the watch looks for it", n.def.Name))
 			}
+		}
+		if a.turned {
+			a.tellTurned(n)
 		}
 	}
 	a.flush()

@@ -19,6 +19,8 @@ type Log interface {
 type Reader interface {
 	// Next returns further records, and waits for them. ok: there are more to come.
 	Next() (all []live.Record, ok bool)
+	// Turned reports whether the records have ended because the properties have changed.
+	Turned() bool
 }
 
 // Memory is a Log in this process. It forgets what all of its readers have read.
@@ -29,6 +31,7 @@ type Memory struct {
 	first   int // how many were forgotten
 	readers []*memoryReader
 	closed  bool
+	turned  bool
 }
 
 // NewMemory returns an empty log.
@@ -52,6 +55,14 @@ func (m *Memory) Close() {
 	defer m.mu.Unlock()
 	m.closed = true
 	m.more.Broadcast()
+}
+
+// Turn says that nothing more comes, because the properties have changed.
+func (m *Memory) Turn() {
+	m.mu.Lock()
+	m.turned = true
+	m.mu.Unlock()
+	m.Close()
 }
 
 // Reader returns a reader of all records. Readers are made before the first record is added.
@@ -91,6 +102,13 @@ func (r *memoryReader) Next() (all []live.Record, ok bool) {
 	r.next += len(all)
 	m.forget()
 	return all, len(all) > 0 || !m.closed
+}
+
+// Turned implements Reader.
+func (r *memoryReader) Turned() bool {
+	r.log.mu.Lock()
+	defer r.log.mu.Unlock()
+	return r.log.turned
 }
 
 // Behind implements Log: it is how many records the slowest reader has not read.

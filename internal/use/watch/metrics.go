@@ -24,7 +24,7 @@ type Metrics struct {
 var (
 	descRecords = metric("records_total", "Records of agents that the verifier of the property has read.")
 	descEvents  = metric("events_total", "Records that changed what the property reads.")
-	descMoments = metric("moments_total", "Moments by what came of them: judged, undecided, brief or unknown.", "outcome")
+	descMoments = metric("moments_total", "Moments by what came of them: judged, undecided, brief, unknown or turning.", "outcome")
 	descFound   = metric("violations_total", "Violations that were found.")
 	descBroken  = metric("broken", "1 if the property did not hold in the last moment that was judged.")
 	descDoubts  = metric("doubts", "Reasons for which the result is inconclusive.")
@@ -89,7 +89,8 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		for _, o := range []struct {
 			name  string
 			count int
-		}{{"judged", s.Judged}, {"undecided", s.Undecided}, {"brief", s.Brief}, {"unknown", s.Unknown}} {
+		}{{"judged", s.Judged}, {"undecided", s.Undecided}, {"brief", s.Brief}, {"unknown", s.Unknown},
+			{"turning", s.Turning}} {
 			tell(descMoments, prometheus.CounterValue, float64(o.count), o.name)
 		}
 		tell(descFound, prometheus.CounterValue, float64(s.Findings))

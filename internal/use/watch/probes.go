@@ -187,7 +187,15 @@ func (a *Agent) follow(n *watched, pid int) error {
 	if a.queries == nil || n.isStarted() {
 		return nil
 	}
-	for _, pid := range all {
+	return a.probeRunning(all)
+}
+
+// probeRunning sets probes in the programs of processes.
+func (a *Agent) probeRunning(pids []int) error {
+	if a.queries == nil {
+		return nil
+	}
+	for _, pid := range pids {
 		path := fmt.Sprintf("/proc/%d/exe", pid)
 		if !isELF(path) {
 			continue // it has ended

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -19,26 +20,28 @@ func (w *watching) reload() error {
 	if err != nil {
 		return err
 	}
-	if err := sameNodes(w.spec, s); err != nil {
+	next := &watching{spec: s, options: w.options, log: NewMemory(), findings: w.findings, agent: w.agent,
+		turn: w.turn + 1}
+	p, err := w.agent.prepareFor(s)
+	if err != nil {
 		return err
 	}
-	next := &watching{spec: s, options: w.options, log: NewMemory(), findings: w.findings, agent: w.agent}
 	if err := next.verifyBy(s); err != nil {
 		next.log.Close()
-		return err
+		return errors.Join(err, p.close())
 	}
 	shown := next.show()
 	was := w.log
-	if err := w.agent.do(func() error { return w.agent.change(s, next.log) }); err != nil {
+	if err := w.agent.do(func() error { return w.agent.change(p, next.log) }); err != nil {
 		next.log.Close()
-		return err
+		return errors.Join(err, p.close())
 	}
-	was.Close()
+	was.Turn()
 	w.ended = append(w.ended, w.verify...)
 	w.shown = append(w.shown, shown)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.spec, w.log, w.verify, w.report.Notes = s, next.log, next.verify, next.report.Notes
+	w.spec, w.log, w.verify, w.report.Notes, w.turn = s, next.log, next.verify, next.report.Notes, next.turn
 	return nil
 }
 
@@ -74,18 +77,73 @@ func unlined(all []spec.Native) []string {
 	})
 }
 
+// prepared is what an agent needs to tell by another spec.
+type prepared struct {
+	spec     *spec.Spec
+	*probing // nil: the probes stay as they are
+}
+
+// prepareFor gets ready to tell by another spec. It sets probes in the programs that run, and
+// leaves those that are there. Other goroutines than the agent's may call it, which goes on
+// meanwhile.
+func (a *Agent) prepareFor(s *spec.Spec) (p *prepared, err error) {
+	p = &prepared{spec: s}
+	var pids []int
+	err = a.do(func() error {
+		if err := sameNodes(a.spec, s); err != nil || reflect.DeepEqual(a.spec.Probes, s.Probes) {
+			return err
+		}
+		p.probing = &probing{}
+		for _, n := range a.nodes {
+			if n.process != nil && !n.isStarted() {
+				pids = append(pids, n.process.PID)
+			}
+		}
+		return nil
+	})
+	if err != nil || p.probing == nil {
+		return p, err
+	}
+	beside := &Agent{spec: s, onWait: a.onWait}
+	for _, n := range a.nodes {
+		id := n.def.ID
+		beside.nodes = append(beside.nodes, &watched{def: &s.Nodes[id], native: &s.Watch.Native[id]})
+	}
+	if err = beside.openKernel(); err == nil {
+		err = beside.probeStarted()
+	}
+	for _, pid := range pids {
+		if err == nil {
+			err = beside.probeRunning(native.Descendants(pid))
+		}
+	}
+	*p.probing = beside.probing
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	return p, nil
+}
+
+// close ends what was prepared.
+func (p *prepared) close() error {
+	if p.probing == nil {
+		return nil
+	}
+	return p.probing.close()
+}
+
 // change has the agent tell by another spec, in another log, which begins with what is known.
-func (a *Agent) change(s *spec.Spec, log Log) error {
+func (a *Agent) change(p *prepared, log Log) error {
 	a.flush()
-	was, before := a.spec, a.log
+	was, before, s := a.spec, a.log, p.spec
 	numbers := mapped(a.nodes, func(n *watched) uint64 { return n.seq })
 	a.spec, a.log = s, log
 	for _, n := range a.nodes {
 		n.native, n.seq = &s.Watch.Native[n.def.ID], 0
 		n.def = &s.Nodes[n.def.ID]
 	}
-	if !reflect.DeepEqual(was.Probes, s.Probes) {
-		if err := a.probeAgain(); err != nil {
+	if p.probing != nil {
+		if err := a.probeBy(*p.probing); err != nil {
 			a.spec, a.log = was, before
 			for i, n := range a.nodes {
 				n.seq = numbers[i]
@@ -101,7 +159,7 @@ func (a *Agent) change(s *spec.Spec, log Log) error {
 	var names []string
 	for i := range s.Properties.Sources {
 		src := &s.Properties.Sources[i]
-		if !known(src) || !reflect.DeepEqual(was.Probes, s.Probes) && src.Line == nil {
+		if !known(src) || p.probing != nil && src.Line == nil {
 			names = append(names, src.Name)
 		}
 	}
@@ -114,43 +172,49 @@ func (a *Agent) change(s *spec.Spec, log Log) error {
 
 // tellKnown records all known values of a node, and marks some names as unknown.
 func (a *Agent) tellKnown(n *watched, unknown []string) {
-	at := a.now()
+	r := live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: "no process is there"}
+	if n.process != nil {
+		r.Kind, r.Text = live.Up, fmt.Sprintf("process %d", n.process.PID)
+	}
+	a.addRecord(n, r)
 	var changes []expose.Change
 	for _, t := range n.exposed.Tuples() {
 		changes = append(changes, expose.Change{Tuple: t})
 	}
-	if n.process != nil {
-		a.addRecord(n, live.Record{Kind: live.Up, After: at, At: at, Text: fmt.Sprintf("process %d", n.process.PID)})
-	}
 	if len(changes) > 0 {
-		a.addRecord(n, live.Record{Kind: live.Show, After: at, At: at, Changes: changes, Text: "known before"})
+		r.Kind, r.Changes, r.Text = live.Show, changes, "known before"
+		a.addRecord(n, r)
 	}
 	if names := slices.Concat(unknown, n.unknown); n.process != nil && len(names) > 0 {
-		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Text: "the spec has changed", Names: names})
+		n.unknown = slices.Compact(slices.Sorted(slices.Values(names)))
+		r.Kind, r.Changes, r.Names, r.Text = live.Lost, nil, slices.Clone(n.unknown), "the spec has changed"
+		a.addRecord(n, r)
 	}
+	a.tellTurned(n)
 }
 
-// probeAgain sets the probes of another spec in place of those that are there.
-func (a *Agent) probeAgain() error {
+// tellTurned records that all was told that is known of a node.
+func (a *Agent) tellTurned(n *watched) {
+	a.addRecord(n, live.Record{Kind: live.Turned, After: n.checked, At: a.now()})
+}
+
+// probeBy follows the nodes by prepared probes, in place of those that are there.
+func (a *Agent) probeBy(next probing) error {
 	was := a.probing
-	a.probing = probing{}
-	err := a.openKernel()
-	if err == nil {
-		err = a.probeStarted()
-	}
+	a.probing = next
 	for _, n := range a.nodes {
-		if err == nil && n.process != nil {
-			err = a.follow(n, n.process.PID)
+		if n.process == nil {
+			continue
 		}
-	}
-	if err != nil {
-		err = errors.Join(err, a.probing.close())
-		a.probing = was
-		return err
+		if err := a.follow(n, n.process.PID); err != nil {
+			a.probing = was
+			return err
+		}
 	}
 	if was.kernel != nil && was.kernel.Descriptor() >= 0 {
 		a.waiter.Drop(was.kernel.Descriptor())
 	}
+	var err error
 	if a.kernel != nil && a.kernel.Descriptor() >= 0 {
 		err = a.waiter.Add(a.kernel.Descriptor())
 	}

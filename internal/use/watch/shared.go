@@ -3,12 +3,9 @@ package watch
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -48,24 +45,6 @@ const (
 	keyAgents = "agents."
 )
 
-// agree sees that all processes have the same spec.
-func agree(ctx context.Context, c *stream.Conn, s *spec.Spec) error {
-	text, err := os.ReadFile(s.Path)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(text)
-	own := hex.EncodeToString(sum[:8])
-	is, err := c.Agree(ctx, keySpec, []byte(own))
-	if err != nil {
-		return fmt.Errorf("log: %w", err)
-	}
-	if string(is) != own {
-		return spec.Errors{{Path: s.Path, Text: fmt.Sprintf("the watch %s has another spec (%s, this one is %s): use the same file everywhere, or another --name", c.Name(), is, own)}}
-	}
-	return nil
-}
-
 // AgentOptions are how nodes of this machine are watched for verifiers elsewhere.
 type AgentOptions struct {
 	Shared
@@ -92,7 +71,8 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	if err := c.Open(ctx, o.OnWait); err != nil {
 		return err
 	}
-	if err := agree(ctx, c, s); err != nil {
+	t, err := followTurns(ctx, c, s, func(err error) { cancel(err) })
+	if err != nil {
 		return err
 	}
 	leases := make([]*stream.Lease, len(own))
@@ -105,12 +85,17 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	if err != nil {
 		return err
 	}
+	now, _ := t.state()
+	if s, err = parseTexts(s.Path, now.all[now.last()].text); err != nil {
+		return err
+	}
 	w := c.NewWriter(clock, names)
+	w.Turn(now.last())
 	a, err := newAgent(s, w, own)
 	if err != nil {
 		return errors.Join(err, w.Close())
 	}
-	a.onWait, a.absolute, a.base = o.OnWait, true, 0
+	a.onWait, a.absolute, a.base, a.turned = o.OnWait, true, 0, now.last() > 0
 	for _, n := range a.nodes {
 		first, err := c.Agree(ctx, keyAgents+stream.Token(n.def.Name), []byte(w.Session()))
 		if err != nil {
@@ -123,11 +108,20 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 		defer close(kept)
 		keep(ctx, cancel, c, clock, leases)
 	}()
+	var turned sync.WaitGroup
+	turning, stopTurns := context.WithCancel(ctx)
+	defer stopTurns()
 	err = a.attach(ctx)
 	if err == nil {
 		if o.OnBegin != nil {
 			o.OnBegin()
 		}
+		turns := &agentTurns{turns: t, conn: c, agent: a, writer: w, number: now.last()}
+		turned.Go(func() {
+			if err := turns.run(turning); err != nil && turning.Err() == nil {
+				cancel(err)
+			}
+		})
 		err = a.run(ctx)
 	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errEnded) {
@@ -136,6 +130,8 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	for _, d := range a.doubts() {
 		err = errors.Join(err, errors.New(d))
 	}
+	stopTurns()
+	turned.Wait()
 	err = errors.Join(err, a.close(), w.Close())
 	cancel(nil)
 	<-kept
@@ -213,16 +209,16 @@ func keep(ctx context.Context, cancel context.CancelCauseFunc, c *stream.Conn, k
 
 // sharing is this process's part in a watch whose log several processes share.
 type sharing struct {
-	spec       *spec.Spec
-	options    Options
-	conn       *stream.Conn
-	clock      *stream.Clock
-	names      []string
-	properties []*judge.Properties
+	spec    *spec.Spec // of the last turn
+	options Options
+	conn    *stream.Conn
+	clock   *stream.Clock
+	names   []string
+	turns   *turns
 
 	mu       sync.Mutex
-	held     map[int]*holding // by property
-	statuses []*Status        // of properties that others judge, as they told last
+	turn     int // the last one whose properties are in parts
+	parts    []*part
 	report   Report
 	lease    *stream.Lease // of being a verifier
 	received int           // findings, of all processes
@@ -231,7 +227,21 @@ type sharing struct {
 	stop     context.CancelCauseFunc
 }
 
-// holding is a property that this process judges.
+// part is what one process judges at a time: a property, in one turn.
+type part struct {
+	key        string // names the part
+	turn       int
+	from       uint64 // where the turn begins in the log
+	spec       *spec.Spec
+	properties *judge.Properties
+	held       *holding // nil: this process does not judge it
+	status     *Status  // as another process told it last, or nil
+}
+
+// isOver reports whether all of the part's turn is judged.
+func (p *part) isOver() bool { return p.held == nil && p.status != nil && p.status.Done }
+
+// holding is a part that this process judges.
 type holding struct {
 	*verifying
 	lease  *stream.Lease
@@ -240,8 +250,7 @@ type holding struct {
 
 // watchShared judges what agents tell in a log. It ends the watch if it has the log's server.
 func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err error) {
-	all, notes, err := judged(s)
-	if err != nil {
+	if _, _, err := judged(s); err != nil {
 		return nil, err
 	}
 	at := o.Shared.Log
@@ -282,15 +291,17 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 			return nil, fmt.Errorf("log: %w", err)
 		}
 	}
-	if err := agree(ctx, c, s); err != nil {
+	following, leave := context.WithCancel(context.WithoutCancel(ctx))
+	defer leave()
+	w := &sharing{spec: s, options: o, conn: c, turn: -1, stop: cancel}
+	joined := context.AfterFunc(ctx, leave)
+	if w.turns, err = followTurns(following, c, s, func(err error) { cancel(err) }); err != nil {
 		return nil, err
 	}
-	w := &sharing{spec: s, options: o, conn: c, properties: all, held: map[int]*holding{},
-		statuses: make([]*Status, len(all)), stop: cancel}
+	joined()
 	w.life, w.die = context.WithCancel(context.Background())
 	defer w.die()
 	w.names = mapped(s.Nodes, func(n spec.Node) string { return n.Name })
-	w.report.Notes = notes
 	if w.clock, err = c.NewClock(ctx, 0, o.OnWait); err != nil {
 		return nil, err
 	}
@@ -316,16 +327,24 @@ func (w *sharing) run(ctx context.Context) error {
 			w.stop(fmt.Errorf("log: %w", err))
 		}
 	})
-	if w.options.OnShow != nil {
-		r, err := w.conn.NewReader(over, w.names)
-		if err != nil {
-			return err
-		}
-		defer r.Close()
-		helpers.Go(func() { showAll(r, w.options.OnShow) })
+	if err := w.enterTurns(over, &helpers); err != nil {
+		return err
 	}
+	helpers.Go(func() {
+		for over.Err() == nil {
+			_, more := w.turns.state()
+			if err := w.enterTurns(over, &helpers); err != nil {
+				w.stop(err)
+				return
+			}
+			select {
+			case <-more:
+			case <-over.Done():
+			}
+		}
+	})
 	if w.options.OnStatus != nil {
-		w.options.OnStatus(w.all)
+		w.options.OnStatus(w.statuses)
 	}
 	if w.options.OnBegin != nil {
 		w.options.OnBegin()
@@ -339,6 +358,12 @@ func (w *sharing) run(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
+		case <-w.options.Reload:
+			helpers.Go(func() {
+				if err := w.change(ctx); err != nil && w.options.OnReload != nil {
+					w.options.OnReload(err)
+				}
+			})
 		case <-time.After(stream.LeaseFor / 6):
 		}
 	}
@@ -360,6 +385,51 @@ func (w *sharing) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// enterTurns enters the turns that have begun.
+func (w *sharing) enterTurns(over context.Context, helpers *sync.WaitGroup) error {
+	now, _ := w.turns.state()
+	for w.turn < now.last() {
+		w.mu.Lock()
+		number := w.turn + 1
+		w.mu.Unlock()
+		begun := now.all[number]
+		s, err := parseTexts(w.spec.Path, begun.text)
+		if err != nil {
+			return err
+		}
+		all, notes, err := judged(s)
+		if err != nil {
+			return err
+		}
+		if w.options.OnShow != nil {
+			r, err := w.conn.NewReader(over, w.names, number, begun.from)
+			if err != nil {
+				return err
+			}
+			context.AfterFunc(over, r.Close)
+			helpers.Go(func() { showAll(r, w.options.OnShow) })
+		}
+		w.mu.Lock()
+		w.turn, w.spec, w.report.Notes = number, s, notes
+		for i, p := range all {
+			w.parts = append(w.parts, &part{key: fmt.Sprintf("%d %d", number, i), turn: number, from: begun.from,
+				spec: s, properties: p})
+		}
+		w.mu.Unlock()
+		if number > 0 && w.options.OnReload != nil {
+			w.options.OnReload(nil)
+		}
+	}
+	return nil
+}
+
+// all are the parts of all turns so far.
+func (w *sharing) all() []*part {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.parts)
 }
 
 // findings is how many findings the log has at least.
@@ -391,8 +461,11 @@ func (w *sharing) tend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i := range w.properties {
-		if err := w.tendProperty(ctx, i, most); err != nil {
+	for _, p := range w.all() {
+		if p.isOver() {
+			continue
+		}
+		if err := w.tendPart(ctx, p, most); err != nil {
 			return err
 		}
 	}
@@ -420,39 +493,61 @@ func (w *sharing) share(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	n := max(len(all), 1)
-	return (len(w.properties) + n - 1) / n, nil
+	left := len(slices.DeleteFunc(w.all(), (*part).isOver))
+	return (left + n - 1) / n, nil
 }
 
-// tendProperty keeps, takes, or gives up a property.
-func (w *sharing) tendProperty(ctx context.Context, i, most int) error {
-	w.mu.Lock()
-	h, n := w.held[i], len(w.held)
-	w.mu.Unlock()
-	key := fmt.Sprintf("property %d", i)
-	if h != nil {
+// holds is how many parts this process judges.
+func (w *sharing) holds() (n int) {
+	for _, p := range w.all() {
+		if p.held != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// tendPart keeps, takes, or gives up a part.
+func (w *sharing) tendPart(ctx context.Context, p *part, most int) error {
+	if h := p.held; h != nil {
 		held, err := h.lease.Renew(ctx)
 		if err != nil {
 			return err
 		}
-		if !held || n > most {
-			w.drop(i, h)
+		if held {
+			if err := w.tellStatus(ctx, p); err != nil {
+				return err
+			}
+		}
+		over := h.status.Load().Done && h.reader.Turned()
+		if !held || over || w.holds() > most {
+			w.drop(p)
 			if held {
 				return h.lease.Release(ctx)
 			}
-			return nil
 		}
-		return w.tellStatus(ctx, i, h)
+		return nil
 	}
-	if n < most {
-		l, err := w.conn.Hold(ctx, key)
-		if err != nil {
-			return err
-		}
-		if l != nil {
-			return w.take(i, l)
-		}
+	if err := w.readStatus(ctx, p); err != nil || p.isOver() || w.holds() >= most {
+		return err
 	}
-	text, err := w.conn.Get(ctx, fmt.Sprint(keyStatus, i))
+	l, err := w.conn.Hold(ctx, "part "+p.key)
+	if err != nil || l == nil {
+		return err
+	}
+	// The last process that held it has told all that it knew before.
+	if err := w.readStatus(ctx, p); err != nil {
+		return err
+	}
+	if p.isOver() {
+		return l.Release(ctx)
+	}
+	return w.take(p, l)
+}
+
+// readStatus reads what another process has told of a part.
+func (w *sharing) readStatus(ctx context.Context, p *part) error {
+	text, err := w.conn.Get(ctx, keyStatus+stream.Token(p.key))
 	if err != nil || text == nil {
 		return err
 	}
@@ -462,20 +557,20 @@ func (w *sharing) tendProperty(ctx context.Context, i, most int) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.statuses[i] = s
+	p.status = s
 	return nil
 }
 
-// take begins to judge a property, from the beginning of the log.
-func (w *sharing) take(i int, l *stream.Lease) error {
-	r, err := w.conn.NewReader(context.Background(), w.names)
+// take begins to judge a part, from the beginning of its turn.
+func (w *sharing) take(p *part, l *stream.Lease) error {
+	r, err := w.conn.NewReader(context.Background(), w.names, p.turn, p.from)
 	if err != nil {
 		return err
 	}
-	h := &holding{verifying: newVerifying(w.spec, w.properties[i], r), lease: l, reader: r}
+	h := &holding{verifying: newVerifying(p.spec, p.properties, r, p.turn), lease: l, reader: r}
 	w.mu.Lock()
-	w.held[i] = h
-	if w.statuses[i] != nil {
+	p.held = h
+	if p.status != nil {
 		w.report.TakenOver++
 	}
 	w.mu.Unlock()
@@ -483,12 +578,12 @@ func (w *sharing) take(i int, l *stream.Lease) error {
 		defer close(h.done)
 		n := 0
 		err := h.run(func(f *live.Finding) error {
-			text, err := json.Marshal(words(w.spec, f))
+			text, err := json.Marshal(words(p.spec, f))
 			if err != nil {
 				return err
 			}
 			n++
-			return w.conn.Publish(w.life, i, n-1, text)
+			return w.conn.Publish(w.life, p.key, n-1, text)
 		})
 		if err = errors.Join(err, r.Err()); err != nil && w.life.Err() == nil {
 			w.stop(err)
@@ -497,23 +592,23 @@ func (w *sharing) take(i int, l *stream.Lease) error {
 	return nil
 }
 
-// drop stops to judge a property. Another process judges it, or will.
-func (w *sharing) drop(i int, h *holding) {
+// drop stops to judge a part. Another process judges it, or will, unless its turn is over.
+func (w *sharing) drop(p *part) {
+	h := p.held
 	h.reader.Close()
 	<-h.done
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.statuses[i] = h.status.Load()
-	delete(w.held, i)
+	p.status, p.held = h.status.Load(), nil
 }
 
-// tellStatus tells others how far a property is judged.
-func (w *sharing) tellStatus(ctx context.Context, i int, h *holding) error {
-	text, err := json.Marshal(h.status.Load())
+// tellStatus tells others how far a part is judged.
+func (w *sharing) tellStatus(ctx context.Context, p *part) error {
+	text, err := json.Marshal(p.held.status.Load())
 	if err != nil {
 		return err
 	}
-	return w.conn.Set(ctx, fmt.Sprint(keyStatus, i), text)
+	return w.conn.Set(ctx, keyStatus+stream.Token(p.key), text)
 }
 
 // enter enters a finding of this or another process.
@@ -539,15 +634,17 @@ func (w *sharing) enter(text []byte) {
 	}
 }
 
-// all are the statuses of all properties.
-func (w *sharing) all() (all []*Status) {
+// statuses are those of the properties of the last turn.
+func (w *sharing) statuses() (all []*Status) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for i := range w.properties {
-		if h := w.held[i]; h != nil {
-			all = append(all, h.status.Load())
-		} else if s := w.statuses[i]; s != nil {
-			all = append(all, s)
+	for _, p := range w.parts {
+		switch {
+		case p.turn != w.turn:
+		case p.held != nil:
+			all = append(all, p.held.status.Load())
+		case p.status != nil:
+			all = append(all, p.status)
 		}
 	}
 	return all
@@ -574,15 +671,16 @@ func (w *sharing) endWatch(ctx context.Context) error {
 // leave gives up what this process has. If the log has ended, that is judged first.
 func (w *sharing) leave(ctx context.Context) error {
 	var all error
+	parts := w.all()
 	if w.options.Shared.Listen == "" {
-		w.mu.Lock()
-		for _, h := range w.held {
-			h.reader.Close()
+		for _, p := range parts {
+			if p.held != nil {
+				p.held.reader.Close()
+			}
 		}
-		w.mu.Unlock()
 	}
-	for i := range w.properties {
-		h := w.held[i]
+	for _, p := range parts {
+		h := p.held
 		if h == nil {
 			continue
 		}
@@ -593,26 +691,26 @@ func (w *sharing) leave(ctx context.Context) error {
 			w.die()
 			<-h.done
 		}
-		all = errors.Join(all, w.tellStatus(ctx, i, h))
+		all = errors.Join(all, w.tellStatus(ctx, p))
 		_ = h.lease.Release(ctx) // else it ends by itself
 	}
 	if w.lease != nil {
 		_ = w.lease.Release(ctx)
 	}
-	for i, p := range w.properties {
-		w.reportOn(ctx, i, p)
+	for _, p := range parts {
+		w.reportOn(ctx, p)
 	}
 	return all
 }
 
-// reportOn enters what came of a property, here or elsewhere.
-func (w *sharing) reportOn(ctx context.Context, i int, p *judge.Properties) {
-	s := w.statuses[i]
-	if h := w.held[i]; h != nil {
+// reportOn enters what came of a part, here or elsewhere.
+func (w *sharing) reportOn(ctx context.Context, p *part) {
+	s := p.status
+	if h := p.held; h != nil {
 		s = h.status.Load()
 	} else {
 		for w.options.Shared.Listen != "" && (s == nil || !s.Done) && ctx.Err() == nil {
-			text, err := w.conn.Get(ctx, fmt.Sprint(keyStatus, i))
+			text, err := w.conn.Get(ctx, keyStatus+stream.Token(p.key))
 			if next := (&Status{}); err == nil && text != nil && json.Unmarshal(text, next) == nil {
 				s = next
 			}
@@ -621,7 +719,7 @@ func (w *sharing) reportOn(ctx context.Context, i int, p *judge.Properties) {
 	}
 	switch {
 	case s == nil:
-		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: no process has judged it", nameOf(p)))
+		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: no process has judged it", nameOf(p.properties)))
 		return
 	case w.options.Shared.Listen != "" && !s.Done:
 		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: the log was not judged up to its end", s.Name))

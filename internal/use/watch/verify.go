@@ -22,6 +22,7 @@ import (
 // verifying is a verifier that reads the log.
 type verifying struct {
 	name     string
+	turn     int
 	verifier *live.Verifier
 	reader   Reader
 	findings int // for the goroutine of run
@@ -50,7 +51,7 @@ func (v *verifying) state() *Status {
 	for _, name := range v.unseen {
 		s.Doubts = append(s.Doubts, fmt.Sprintf("%s: no node exposed a key of %s that is in the sample", v.name, name))
 	}
-	s.Property = Property{Name: v.name, Findings: v.findings, Broken: v.verifier.Broken() != "",
+	s.Property = Property{Name: v.name, Turn: v.turn, Findings: v.findings, Broken: v.verifier.Broken() != "",
 		Counts: v.verifier.Counts}
 	if n := v.verifier.Series(); n != nil {
 		own := *n // its points do not change
@@ -153,7 +154,7 @@ func (w *watching) verifyBy(s *spec.Spec) error {
 	}
 	w.report.Notes = notes
 	for _, p := range all {
-		v := newVerifying(s, p, w.log.Reader())
+		v := newVerifying(s, p, w.log.Reader(), w.turn)
 		w.verify = append(w.verify, v)
 		go func() {
 			err := v.run(func(f *live.Finding) error {
@@ -170,10 +171,10 @@ func (w *watching) verifyBy(s *spec.Spec) error {
 }
 
 // newVerifying returns a verifier of one property.
-func newVerifying(s *spec.Spec, p *judge.Properties, from Reader) *verifying {
+func newVerifying(s *spec.Spec, p *judge.Properties, from Reader, turn int) *verifying {
 	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
-		Patience: s.Watch.Patience}
-	v := &verifying{verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{}),
+		Patience: s.Watch.Patience, Turned: turn > 0}
+	v := &verifying{turn: turn, verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{}),
 		unseen: sampledOf(s, p)}
 	v.name = v.verifier.Name()
 	v.state()
@@ -186,6 +187,9 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 	for {
 		records, ok := v.reader.Next()
 		if !ok {
+			if v.reader.Turned() {
+				v.verifier.Turn()
+			}
 			return nil
 		}
 		for i := range records {
@@ -269,8 +273,10 @@ func showAll(from Reader, show func(live.Record)) {
 			return
 		}
 		for i := range records {
-			if r := &records[i]; r.Kind != live.Beat && r.Kind != live.Passed {
-				show(*r)
+			switch records[i].Kind {
+			case live.Beat, live.Passed, live.Turned, live.Missed:
+			default:
+				show(records[i])
 			}
 		}
 	}

@@ -119,9 +119,11 @@ var kindNames = [...]string{live.Show: "exposes", live.Up: "up", live.Down: "dow
 
 // Property is what came of one property.
 type Property struct {
-	Name     string `json:"name"`
-	Findings int    `json:"findings"`
-	Broken   bool   `json:"broken"` // it did not hold at the end
+	Name string `json:"name"`
+	// Turn is how often the properties had changed before this one was judged.
+	Turn     int  `json:"turn,omitempty"`
+	Findings int  `json:"findings"`
+	Broken   bool `json:"broken"` // it did not hold at the end
 	live.Counts
 	Number *property.Series `json:"number,omitempty"` // of a property that is one
 }
@@ -167,6 +169,7 @@ type watching struct {
 	spec     *spec.Spec
 	options  Options
 	log      *Memory
+	turn     int
 	agent    *Agent
 	mu       sync.Mutex // for verify
 	verify   []*verifying

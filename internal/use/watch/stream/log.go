@@ -27,11 +27,18 @@ type Writer struct {
 
 	mu      sync.Mutex
 	more    sync.Cond
-	queue   []live.Record
+	queue   []queued
+	turn    int // of the records that are added
 	writing int // records that were taken from the queue
 	closed  bool
 	done    chan struct{}
 	cancel  func()
+}
+
+// queued is a record that is to be written.
+type queued struct {
+	live.Record
+	turn int
 }
 
 // NewWriter returns a writer of records of nodes with these names, by their ids.
@@ -50,9 +57,16 @@ func (w *Writer) Append(all []live.Record) {
 	for i := range all {
 		r := all[i]
 		w.clock.convert(&r)
-		w.queue = append(w.queue, r)
+		w.queue = append(w.queue, queued{r, w.turn})
 	}
 	w.more.Broadcast()
+}
+
+// Turn says that the records from here on are of a turn. They are numbered from 1 again.
+func (w *Writer) Turn(turn int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.turn = turn
 }
 
 // Behind returns how many records the log does not have yet.
@@ -102,12 +116,12 @@ func (w *Writer) run(ctx context.Context) {
 		var order []*batch
 		for i := range all {
 			b := by[all[i].Node]
-			if b == nil {
-				b = &batch{Version: version, Session: w.session, Node: w.names[all[i].Node]}
+			if b == nil || b.Turn != all[i].turn {
+				b = &batch{Version: version, Session: w.session, Node: w.names[all[i].Node], Turn: all[i].turn}
 				by[all[i].Node] = b
 				order = append(order, b)
 			}
-			b.Records = append(b.Records, encodeRecord(&all[i]))
+			b.Records = append(b.Records, encodeRecord(&all[i].Record))
 		}
 		for _, b := range order {
 			if w.write(ctx, b) != nil {
@@ -167,7 +181,7 @@ func (c *Conn) End(ctx context.Context) error {
 	return err
 }
 
-// Reader reads the log from its beginning.
+// Reader reads the records of one turn in the log.
 type Reader struct {
 	messages jetstream.MessagesContext
 	decoder  *decoder
@@ -177,12 +191,18 @@ type Reader struct {
 	err      error
 	read     uint64 // number of the last message
 	ended    bool
+	turned   bool
 }
 
-// NewReader returns a reader of records of nodes with these names, by their ids.
-func (c *Conn) NewReader(ctx context.Context, nodes []string) (*Reader, error) {
-	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_LOG", jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverAllPolicy})
+// NewReader returns a reader of records of nodes with these names, by their ids. They are those of
+// a turn, which are behind a message of the log with the number from.
+func (c *Conn) NewReader(ctx context.Context, nodes []string, turn int, from uint64) (*Reader, error) {
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}
+	if from > 0 {
+		config = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
+			OptStartSeq: from + 1}
+	}
+	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_LOG", config)
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
@@ -190,7 +210,8 @@ func (c *Conn) NewReader(ctx context.Context, nodes []string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	return &Reader{messages: m, decoder: newDecoder(nodes), end: c.subject("log.end"), time: c.subject("log.time")}, nil
+	return &Reader{messages: m, decoder: newDecoder(nodes, turn), end: c.subject("log.end"),
+		time: c.subject("log.time")}, nil
 }
 
 // Next returns further records, and waits for them. ok: there are more to come.
@@ -223,11 +244,17 @@ func (r *Reader) Next() (all []live.Record, ok bool) {
 		return []live.Record{{Node: ariadne.NoNode, Kind: live.Passed, After: ariadne.Time(at), At: ariadne.Time(at)}},
 			true
 	}
-	if all, err = r.decoder.decode(m.Data()); err != nil {
+	all, over, err := r.decoder.decode(m.Data())
+	if err != nil {
 		r.fail(err)
 		return nil, false
 	}
-	return all, true
+	if over {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ended, r.turned = true, true
+	}
+	return all, !over
 }
 
 func (r *Reader) fail(err error) {
@@ -250,7 +277,14 @@ func (r *Reader) Read() uint64 {
 	return r.read
 }
 
-// AtEnd reports whether the log has ended, and all of it was read.
+// Turned reports whether the turn has ended, because the next one has begun.
+func (r *Reader) Turned() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.turned
+}
+
+// AtEnd reports whether the log has ended, or the turn, and all of it was read.
 func (r *Reader) AtEnd() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -271,8 +305,8 @@ func (c *Conn) Last(ctx context.Context) (uint64, error) {
 
 // Publish adds the nth finding of a verifier, from 0, unless another process has added it before.
 // Verifiers are functions of the log, so the two must be equal: an error says if they are not.
-func (c *Conn) Publish(ctx context.Context, verifier, n int, text []byte) error {
-	subject := c.subject(fmt.Sprintf("found.%d.%d", verifier, n))
+func (c *Conn) Publish(ctx context.Context, verifier string, n int, text []byte) error {
+	subject := c.subject(fmt.Sprintf("found.%s.%d", Token(verifier), n))
 	for {
 		short, cancel := context.WithTimeout(ctx, 2*time.Second)
 		_, err := c.js.Publish(short, subject, text, jetstream.WithExpectLastSequencePerSubject(0))
@@ -307,23 +341,8 @@ func (c *Conn) compare(ctx context.Context, subject string, text []byte) error {
 
 // Findings calls f with each finding of the watch, from the first one on, until ctx ends.
 func (c *Conn) Findings(ctx context.Context, f func(text []byte)) error {
-	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_FOUND", jetstream.OrderedConsumerConfig{
-		DeliverPolicy: jetstream.DeliverAllPolicy})
-	if err != nil {
-		return err
-	}
-	m, err := consumer.Messages()
-	if err != nil {
-		return err
-	}
-	defer context.AfterFunc(ctx, m.Stop)()
-	for {
-		next, err := m.Next()
-		if errors.Is(err, jetstream.ErrMsgIteratorClosed) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		f(next.Data())
-	}
+	return c.follow(ctx, "ARIADNE_"+c.name+"_FOUND", func(m jetstream.Msg) error {
+		f(m.Data())
+		return nil
+	})
 }

@@ -15,11 +15,12 @@ type batch struct {
 	Version int      `json:"v"`
 	Session string   `json:"session"` // of the agent
 	Node    string   `json:"node"`
+	Turn    int      `json:"turn,omitempty"` // how often the properties had changed before
 	Records []record `json:"records"`
 }
 
 // version is that of batch.
-const version = 1
+const version = 2
 
 // record is a live.Record as the log has it. Times are those of the watch, in ns.
 type record struct {
@@ -81,9 +82,11 @@ func decodePositions(all []position) map[live.Stream]uint32 {
 	return to
 }
 
-// decoder makes the messages of a log the records of nodes without gaps. It is a function of the
-// messages.
+// decoder makes the messages of a log the records of nodes in one turn, without gaps. It is a
+// function of the messages.
 type decoder struct {
+	turn  int
+	begun bool // a record of the turn has come
 	nodes map[string]ariadne.NodeID
 	of    map[string]*sender
 }
@@ -97,35 +100,40 @@ type sender struct {
 	at      ariadne.Time    // of the last record
 }
 
-func newDecoder(nodes []string) *decoder {
-	d := &decoder{nodes: map[string]ariadne.NodeID{}, of: map[string]*sender{}}
+func newDecoder(nodes []string, turn int) *decoder {
+	d := &decoder{turn: turn, nodes: map[string]ariadne.NodeID{}, of: map[string]*sender{}}
 	for i, name := range nodes {
 		d.nodes[name] = ariadne.NodeID(i)
 	}
 	return d
 }
 
-// decode returns the records of a message.
-func (d *decoder) decode(text []byte) (all []live.Record, err error) {
+// decode returns the records of a message. over: it is of a later turn.
+func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) {
 	var b batch
 	if err := json.Unmarshal(text, &b); err != nil {
-		return nil, fmt.Errorf("log: a message cannot be read: %w", err)
+		return nil, false, fmt.Errorf("log: a message cannot be read: %w", err)
 	}
 	node, ok := d.nodes[b.Node]
 	switch {
 	case b.Version != version:
-		return nil, fmt.Errorf("log: a message has version %d, and this ariadne reads %d: use the same ariadne on all machines",
+		return nil, false, fmt.Errorf("log: a message has version %d, and this ariadne reads %d: use the same ariadne on all machines",
 			b.Version, version)
 	case !ok:
-		return nil, fmt.Errorf("log: an agent tells of node %q, which the spec does not have", b.Node)
+		return nil, false, fmt.Errorf("log: an agent tells of node %q, which the spec does not have", b.Node)
+	case b.Turn > d.turn:
+		return nil, true, nil
+	case b.Turn < d.turn:
+		return d.missed(node, &b), false, nil
 	}
+	d.begun = true
 	s := d.of[b.Node]
 	if s == nil {
 		s = &sender{session: b.Session, before: map[string]bool{}}
 		d.of[b.Node] = s
 	}
 	if s.before[b.Session] {
-		return nil, nil
+		return nil, false, nil
 	}
 	tell := func(r live.Record) {
 		s.told++
@@ -152,5 +160,16 @@ func (d *decoder) decode(text []byte) (all []live.Record, err error) {
 		s.last = r.Seq
 		tell(r)
 	}
-	return all, nil
+	return all, false, nil
+}
+
+// missed are the changes in records of an agent that had not turned yet when others had.
+func (d *decoder) missed(node ariadne.NodeID, b *batch) (all []live.Record) {
+	for i := range b.Records {
+		if r := b.Records[i].decode(node); d.begun && r.Kind == live.Show {
+			r.Kind = live.Missed
+			all = append(all, r)
+		}
+	}
+	return all
 }

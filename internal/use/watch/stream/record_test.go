@@ -48,7 +48,7 @@ func TestRecord(t *testing.T) {
 // TestDecoder: what is repeated is dropped, what is missing is said, and an agent that was replaced
 // is not heard.
 func TestDecoder(t *testing.T) {
-	d := newDecoder([]string{"n1", "n2"})
+	d := newDecoder([]string{"n1", "n2"}, 0)
 	var got []live.Record
 	send := func(session string, from, to uint64) {
 		b := batch{Version: version, Session: session, Node: "n2"}
@@ -59,7 +59,7 @@ func TestDecoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := d.decode(text)
+		all, _, err := d.decode(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,9 +82,41 @@ func TestDecoder(t *testing.T) {
 	if want := []live.Kind{b, b, b, b, l, b, l, b, b, b}; !slices.Equal(kinds, want) {
 		t.Errorf("%v, want %v", kinds, want)
 	}
-	for _, wrong := range []string{`{"v":1,"node":"n3"}`, `{"v":2,"node":"n1"}`, `x`} {
-		if _, err := d.decode([]byte(wrong)); err == nil {
+	for _, wrong := range []string{`{"v":2,"node":"n3"}`, `{"v":1,"node":"n1"}`, `x`} {
+		if _, _, err := d.decode([]byte(wrong)); err == nil {
 			t.Errorf("%s is read", wrong)
+		}
+	}
+}
+
+// TestDecoderTurns: the records of one turn are read. Changes that an agent tells by earlier
+// properties are counted once others have turned, and records of a later turn end it.
+func TestDecoderTurns(t *testing.T) {
+	d := newDecoder([]string{"n1", "n2"}, 1)
+	for i, c := range []struct {
+		node string
+		turn int
+		want []live.Kind
+		over bool
+	}{
+		{"n1", 0, nil, false},
+		{"n1", 1, []live.Kind{live.Show, live.Turned}, false},
+		{"n2", 0, []live.Kind{live.Missed}, false},
+		{"n2", 1, []live.Kind{live.Show, live.Turned}, false},
+		{"n1", 2, nil, true},
+	} {
+		text, err := json.Marshal(batch{Version: version, Session: c.node, Node: c.node, Turn: c.turn,
+			Records: []record{{Seq: 1, Kind: live.Show}, {Seq: 2, Kind: live.Turned}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, over, err := d.decode(text)
+		var kinds []live.Kind
+		for _, r := range all {
+			kinds = append(kinds, r.Kind)
+		}
+		if err != nil || over != c.over || !slices.Equal(kinds, c.want) {
+			t.Errorf("message %d: %v %v %v, want %v %v", i, kinds, over, err, c.want, c.over)
 		}
 	}
 }

@@ -2,14 +2,15 @@
 // machines write it, and verifiers on any machine read it from the beginning. The server is one of
 // this process (Serve), or one that is there.
 //
-// A watch has a log of records (Log), a log of findings (Findings), and two buckets of keys: what
-// everybody must know (State), and leases (Hold), which end with their holders. All have the name
-// of the watch, so a server may have several watches.
+// A watch has a log of records (Reader), a log of findings (Findings), a log of changes of its
+// properties (Steps), and two buckets of keys: what everybody must know (Agree), and leases (Hold),
+// which end with their holders. All have the name of the watch, so a server may have several
+// watches. Between two changes of the properties is a turn: each has records of its own.
 //
 // Invariants: a reader of the log gets the records of each node without gaps and repetitions,
 // numbered from 1. Where some are missing, it gets a record that says so. All readers get the same.
 //
-// Read next: log.go, record.go, clock.go, lease.go.
+// Read next: log.go, record.go, clock.go, lease.go, turn.go.
 package stream
 
 import (
@@ -144,6 +145,7 @@ func (c *Conn) Create(ctx context.Context) (err error) {
 			MaxBytes: storedMost, Discard: jetstream.DiscardOld, Compression: jetstream.S2Compression},
 		{Name: "ARIADNE_" + c.name + "_FOUND", Subjects: []string{c.subject("found.>")},
 			Storage: jetstream.FileStorage},
+		{Name: c.turnsName(), Subjects: []string{c.subject("turn.>")}, Storage: jetstream.FileStorage},
 	} {
 		if _, err := c.js.CreateOrUpdateStream(ctx, s); err != nil {
 			return fmt.Errorf("log: %w", explain(err))
@@ -181,8 +183,8 @@ func (c *Conn) Open(ctx context.Context, onWait func(string)) error {
 // Delete removes all that the server has of the watch.
 func (c *Conn) Delete(ctx context.Context) error {
 	var all error
-	for _, s := range []string{"ARIADNE_" + c.name + "_LOG", "ARIADNE_" + c.name + "_FOUND", "KV_ariadne_" + c.name,
-		"KV_ariadne_" + c.name + "_leases"} {
+	for _, s := range []string{"ARIADNE_" + c.name + "_LOG", "ARIADNE_" + c.name + "_FOUND", c.turnsName(),
+		"KV_ariadne_" + c.name, "KV_ariadne_" + c.name + "_leases"} {
 		if err := c.js.DeleteStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			all = errors.Join(all, err)
 		}
