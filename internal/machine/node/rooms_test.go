@@ -95,9 +95,8 @@ var common = map[string][]string{
 	"Node":  {"home", "setup", "state", "step", "threads", "watch"},
 	"setup": {"cfg"},
 	"state": {"k", "commands", "exposing", "quiet", "versions"},
-	"step": {"asking", "course", "cut", "diverged", "effort", "fate", "learnt", "memory", "pace", "scheduling",
-		"stream",
-		"trace", "unreplayable"},
+	"step": {"asking", "course", "cut", "cutAt", "diverged", "effort", "fate", "learnt", "memory", "pace",
+		"scheduling", "stream", "trace", "unreplayable"},
 	"home": {"clock", "shows", "tree", "treeFD", "users", "view"},
 }
 
