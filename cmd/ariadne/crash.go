@@ -89,7 +89,8 @@ ARIADNE_BEGUN, ARIADNE_ENDED, ARIADNE_FAILED and ARIADNE_PROMISES have the lines
 program wrote to /dev/ariadne (docs/guides/programs.md). When the program writes "crash now",
 images are formed only there. When it asks Ariadne to choose, it is executed again with other
 answers, up to --choices times, and the files of each execution are checked. --fail and --html
-are for the execution with the first answers alone. With --log, the file $ARIADNE_LOG has an operation on each line:
+are for the execution with the first answers alone. With --log, the file $ARIADNE_LOG has an
+operation on each line:
 {"n": 3, "op": "write", "path": "db", "offset": 0, "length": 8192, "lost": "part",
 "lost_bytes": [[0, 4096]]}. An operation without "lost" is complete. The checker then runs again
 for each loss that leaves the same files.
