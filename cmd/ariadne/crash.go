@@ -306,6 +306,13 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: slices.Clone(c.outside), Tell: c.log, Temp: temp, Keep: c.keep,
 	}
+	if err := o.Load(); err != nil {
+		return err
+	}
+	list, err := a.choose(cmd.Context(), s, c, steps)
+	if err != nil {
+		return err
+	}
 	clear := func() {}
 	switch line := style(a.err); {
 	case c.quiet || c.json:
@@ -335,7 +342,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		err = errors.Join(err, writePage(c.html, cmp.Or(c.command, s.Name), ops, results))
 	}
 	if err == nil {
-		err = a.crashChosen(cmd.Context(), s, c, steps, o)
+		err = a.crashChosen(cmd.Context(), list, c, o)
 	}
 	if err == nil && a.status == record.Inconclusive.ExitStatus() && undecided > 0 && !c.json {
 		fmt.Fprintf(a.out, "inconclusive (%d undecided)\n", undecided)
@@ -343,18 +350,36 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	return err
 }
 
-// crashChosen checks the files of executions in which the program gets other answers than the first
-// ones, as o has those of the first answers checked. Of these executions, what fails is printed.
-func (a *app) crashChosen(ctx context.Context, s *spec.Spec, c *crashFlags, steps []ariadne.Step,
-	o crash.Options) error {
-	executions, failing, unclear := 0, 0, 0
+// otherAnswers are the executions in which a program gets other answers than the first ones.
+type otherAnswers struct {
+	all    []*crash.Chosen
+	more   bool // there are others
+	failed error
+}
+
+// choose executes a program with other answers than the first ones, with which it took steps.
+func (a *app) choose(ctx context.Context, s *spec.Spec, c *crashFlags,
+	steps []ariadne.Step) (list otherAnswers, err error) {
+	list.more, err = crash.EachChosen(ctx, s, a.system(), steps, c.choices, func(e *crash.Chosen) error {
+		if e.Failed != "" && list.failed == nil {
+			list.failed = fmt.Errorf("with the answers %s, the command failed: %s", e.Answers, e.Failed)
+		}
+		list.all = append(list.all, e)
+		return nil
+	})
+	return list, err
+}
+
+// crashChosen checks the files of executions with other answers, as o has those of the first
+// answers checked. It prints results in which an image fails or is undecided.
+func (a *app) crashChosen(ctx context.Context, list otherAnswers, c *crashFlags, o crash.Options) error {
+	failing, unclear := 0, 0
 	done := o.Done
 	o.Attempts = nil
-	more, err := crash.EachChosen(ctx, s, a.system(), steps, c.choices, func(e *crash.Chosen) error {
-		executions++
+	for n, e := range list.all {
 		switch {
-		case e.Failed != "":
-			return fmt.Errorf("with the answers %s, the command failed: %s", e.Answers, e.Failed)
+		case e.Failed != "" || len(e.Log) == 0:
+			continue
 		case len(e.Doubts) > 0:
 			if unclear++; unclear == 1 {
 				to := a.out
@@ -363,14 +388,12 @@ func (a *app) crashChosen(ctx context.Context, s *spec.Spec, c *crashFlags, step
 				}
 				fmt.Fprintf(to, "With the answers %s, nothing can be said: %s\n", e.Answers, e.Doubts[0])
 			}
-			return nil
-		case len(e.Log) == 0:
-			return nil
+			continue
 		}
 		o := o
-		o.Log, o.Outside, o.Temp = e.Log, slices.Clone(c.outside), filepath.Join(o.Temp, strconv.Itoa(executions))
+		o.Log, o.Outside, o.Temp = e.Log, slices.Clone(c.outside), filepath.Join(o.Temp, strconv.Itoa(n+1))
 		if o.Keep != "" {
-			o.Keep = filepath.Join(o.Keep, "answers-"+strconv.Itoa(executions))
+			o.Keep = filepath.Join(o.Keep, "answers-"+strconv.Itoa(n+1))
 		}
 		if err := os.Mkdir(o.Temp, 0o700); err != nil {
 			return err
@@ -397,23 +420,31 @@ func (a *app) crashChosen(ctx context.Context, s *spec.Spec, c *crashFlags, step
 			}
 			done(r)
 		}
-		return errors.Join(err, os.RemoveAll(o.Temp))
-	})
+		if err == nil {
+			err = os.RemoveAll(o.Temp)
+		}
+		if err != nil {
+			return fmt.Errorf("with the answers %s: %w", e.Answers, err)
+		}
+	}
 	if unclear > 0 && a.status == 0 {
 		a.status = record.Inconclusive.ExitStatus()
 	}
-	if c.json || executions == 0 && !more {
-		return err
+	if c.json || len(list.all) == 0 && !list.more {
+		return list.failed
 	}
-	text := fmt.Sprintf("executions with other answers: %d, of which %d have images that fail", executions, failing)
+	text := fmt.Sprintf("executions with other answers: %d", len(list.all))
+	if len(list.all) > 0 {
+		text += fmt.Sprintf(", of which %d have images that fail", failing)
+	}
 	if unclear > 0 {
 		text += fmt.Sprintf("; nothing can be said of %d", unclear)
 	}
-	if more {
+	if list.more {
 		text += "; further answers were not tried (--choices)"
 	}
 	fmt.Fprintln(a.out, text)
-	return err
+	return list.failed
 }
 
 // mostChosen is of how many executions all is printed.

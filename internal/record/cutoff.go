@@ -7,12 +7,12 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// CutOffPlace is where steps of a node were cut off because they computed for too long, and how
-// many. An execution ends with each of them.
+// CutOffPlace is where steps of a node were cut off because they computed for too long. An
+// execution ends with each of them. Steps tells them apart (work.CutOff).
 type CutOffPlace struct {
 	Node string `json:"node"`
 	ariadne.CodePoint
-	Count int `json:"count"`
+	Steps []string `json:"steps"`
 }
 
 // samePlace is how many bytes of code a loop is taken to have: instructions of one function that
@@ -24,11 +24,16 @@ const samePlace = 256
 func (r *Report) sameCutOffs() (suspicions []string) {
 	all := r.CutOffs
 	for len(all) > 0 {
-		first, n, count := &all[0], 1, all[0].Count
+		first, n := &all[0], 1
+		steps := map[string]bool{}
 		for ; n < len(all) && first.near(&all[n]); n++ {
-			count += all[n].Count
 		}
-		if count > 1 {
+		for i := range all[:n] { // a step may have been cut off at several instructions
+			for _, step := range all[i].Steps {
+				steps[step] = true
+			}
+		}
+		if count := len(steps); count > 1 {
 			suspicions = append(suspicions, fmt.Sprintf("node %s: %d steps were cut off at the same place, which may be a loop: %s; to find out whether it ends, raise limits.divergence in the spec", first.Node, count, where(all[:n])))
 		}
 		all = all[n:]

@@ -2,6 +2,8 @@ package record
 
 import (
 	"reflect"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
@@ -11,8 +13,10 @@ import (
 // TestSameCutOffs: steps that were cut off at one place are suspected, in whichever order they are
 // counted. Others are not.
 func TestSameCutOffs(t *testing.T) {
+	step := 0
 	at := func(node ariadne.NodeID, function string, offset uint64, line int) work.CutOff {
-		c := work.CutOff{Node: node, Count: 1}
+		step++
+		c := work.CutOff{Node: node, Steps: []string{strconv.Itoa(step)}}
 		c.At.CodeLine, c.At.Offset = ariadne.CodeLine{Program: "p", Function: function, File: "p.c", Line: line}, offset
 		if line == 0 {
 			c.At.File = ""
@@ -26,6 +30,12 @@ func TestSameCutOffs(t *testing.T) {
 	}{
 		{"one", []work.CutOff{at(0, "f", 10, 1)}, nil},
 		{"the same", []work.CutOff{at(0, "f", 10, 1), at(0, "f", 10, 1)}, []string{"2: p, in f (p.c:1)"}},
+		{"the same step", slices.Repeat([]work.CutOff{at(0, "f", 10, 1)}, 2), nil},
+		{"the same step elsewhere", func() []work.CutOff {
+			a, b := at(0, "f", 10, 1), at(0, "f", 12, 1)
+			b.Steps = a.Steps
+			return []work.CutOff{a, b}
+		}(), nil},
 		{"near", []work.CutOff{at(0, "f", 30, 3), at(0, "f", 10, 1), at(0, "f", 20, 2)},
 			[]string{"3: p, in f (p.c:1 to 3)"}},
 		{"far", []work.CutOff{at(0, "f", 10, 1), at(0, "f", 1000, 9)}, nil},

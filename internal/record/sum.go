@@ -26,7 +26,7 @@ func (r *Report) Sum() *work.Result {
 		}
 	}
 	for _, c := range r.CutOffs {
-		s.CutOff(work.CutOff{Node: nodeOf(c.Node, r.names()), At: c.CodePoint, Count: c.Count})
+		s.CutOff(work.CutOff{Node: nodeOf(c.Node, r.names()), At: c.CodePoint, Steps: c.Steps})
 	}
 	s.Servers.Say(r.Servers...)
 	s.Doubts.Say(r.Doubts...)
@@ -51,7 +51,7 @@ func (r *Report) Fill(s *work.Result) {
 	}
 	r.CutOffs = nil
 	for _, c := range s.CutOffs {
-		r.CutOffs = append(r.CutOffs, CutOffPlace{r.Nodes[c.Node].Name, c.At, c.Count})
+		r.CutOffs = append(r.CutOffs, CutOffPlace{r.Nodes[c.Node].Name, c.At, c.Steps})
 	}
 	r.Servers, r.Doubts, r.Notes, r.Bugs = s.Servers.Texts(), s.Doubts.Texts(), s.Notes.Texts(), s.Bugs.Texts()
 	if c := r.Coverage; c != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/replay"
 	"github.com/ariadne-mc/ariadne/internal/explore/search"
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
+
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/leaf/readfile"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
@@ -47,7 +48,8 @@ func (a *Attempt) Work(nodes []string) *work.Result {
 		}
 	}
 	if a.CutAt != nil && !a.Counted {
-		r.CutOff(work.CutOff{Node: a.CutNode, At: *a.CutAt, Count: 1})
+		// There is no other step, so it needs no name.
+		r.CutOff(work.CutOff{Node: a.CutNode, At: *a.CutAt, Steps: []string{""}})
 	}
 	r.Doubts.Say(Doubts(a, nodes)...)
 	return r

@@ -244,7 +244,14 @@ func (r *Result) CutOff(c CutOff) {
 		r.CutOffs = slices.Insert(r.CutOffs, i, c)
 		return
 	}
-	r.CutOffs[i].Count += c.Count
+	at := &r.CutOffs[i]
+	at.Steps = slices.Clone(at.Steps) // r may share them
+	for _, step := range c.Steps {
+		j, known := slices.BinarySearch(at.Steps, step)
+		if !known {
+			at.Steps = slices.Insert(at.Steps, j, step)
+		}
+	}
 }
 
 // meet adds what a transition met, unless it is known.
@@ -265,7 +272,7 @@ func (r *Result) Enter(m *Met) {
 		r.Refuse(Refusal{Node: m.Node, By: m.By, Refusal: f})
 	}
 	if m.CutAt != nil {
-		r.CutOff(CutOff{Node: m.Node, At: *m.CutAt, Count: 1})
+		r.CutOff(CutOff{Node: m.Node, At: *m.CutAt, Steps: []string{m.Step}})
 	}
 	for i, t := range m.Doubts {
 		r.Doubts.enter(Remark{By: m.By, Item: i, Text: t})

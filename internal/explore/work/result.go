@@ -197,15 +197,17 @@ type Met struct {
 	By       Source            `json:"by"`
 	Refusals []ariadne.Refusal `json:"refusals,omitempty"`
 	Doubts   []string          `json:"doubts,omitempty"`
-	// CutAt is where it was cut off, or nil.
+	// CutAt is where it was cut off, or nil, and Step what led to that.
 	CutAt *ariadne.CodePoint `json:"cut_at,omitempty"`
+	Step  string             `json:"step,omitempty"`
 }
 
-// CutOff is where steps of a node were cut off because they computed for too long, and how many.
+// CutOff is where steps of a node were cut off because they computed for too long. Steps are named
+// by what led to them, in order: a step that was executed once more is the same step.
 type CutOff struct {
 	Node  ariadne.NodeID    `json:"node"`
 	At    ariadne.CodePoint `json:"at"`
-	Count int               `json:"count"`
+	Steps []string          `json:"steps"`
 }
 
 // compare orders them by place.

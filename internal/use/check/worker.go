@@ -20,6 +20,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/explore/work"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge/stage"
+	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 	"github.com/ariadne-mc/ariadne/internal/leaf/trace"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system"
@@ -272,11 +273,17 @@ func (w *worker) noteRefusals(by *memo.Transition) {
 	if preempted {
 		m.Doubts = append(m.Doubts, record.MayNotReplay)
 	}
-	m.CutAt = by.Output.CutAt
+	m.CutAt, m.Step = by.Output.CutAt, stepOf(by)
 	if cut != "" { // the path may not come to count, since the time may be up
 		m.Doubts = append(m.Doubts, record.CutOff(name, cut))
 	}
 	w.giveResult(&work.Result{Met: []work.Met{m}})
+}
+
+// stepOf names a step whose outcome may be another one each time, by what led to it.
+func stepOf(by *memo.Transition) string {
+	from := coverage.NameOf(by.From)
+	return fmt.Sprintf("%016x", hash.Of(from.Hi, from.Lo, uint64(by.Input.At)).Lo)
 }
 
 // giveResult gives a part of what came of the worker's work to who keeps the account.

@@ -4,6 +4,7 @@ package crash
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -19,7 +20,7 @@ import (
 // Chosen is an execution of a program that asks Ariadne to choose, and does not get the first
 // answer each time.
 type Chosen struct {
-	Answers string // those that are not the first, with their places
+	Answers string // all of them, in order, with their questions
 	Log     []*disk.Op
 	// Failed says how the program has failed, or is "". Then, and where there are Doubts, its log
 	// says little.
@@ -40,7 +41,7 @@ func EachChosen(ctx context.Context, s *spec.Spec, o system.Options, steps []ari
 	o.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
 	err = run.Vary(ctx, s, o, taken(&queue, most), func(c run.Case, v *run.Varied) error {
 		queue = append(queue, further(c, v.Steps)...)
-		e := &Chosen{Answers: answers(c), Log: log.Ops(), Doubts: v.Doubts}
+		e := &Chosen{Answers: answers(v.Steps), Log: log.Ops(), Doubts: v.Doubts}
 		if v.Violation != nil {
 			e.Failed = v.Violation.Message
 		}
@@ -90,14 +91,23 @@ func further(c run.Case, steps []ariadne.Step) (all []run.Case) {
 	return all
 }
 
-// answers are those of a case, for people: the answer and the question, as in "del of get|put|del".
-func answers(c run.Case) string {
+// answers are those that a program got in some steps, for people: "rename (of sync|rename|plain)".
+func answers(steps []ariadne.Step) string {
 	var all []string
-	for _, d := range c {
-		for _, a := range d.Vary.Choices() {
-			_, answer, _ := strings.Cut(a.Alternative, ":")
-			_, question := calledOn(a.Place)
-			all = append(all, answer+" of "+question)
+	for i := range steps {
+		for _, p := range steps[i].Output.Places {
+			if p.Kind() != world.KindOf(world.Choose).Name {
+				continue
+			}
+			_, question := calledOn(p.Name)
+			answer, words, _ := strings.Cut(question, "|")
+			if words == "" {
+				answer = "0" // of a number
+			}
+			if p.Taken != "" {
+				_, answer, _ = strings.Cut(p.Taken, ":")
+			}
+			all = append(all, fmt.Sprintf("%s (of %s)", answer, question))
 		}
 	}
 	return strings.Join(all, ", ")

@@ -64,6 +64,8 @@ type Options struct {
 	// see that it says the same.
 	Apart bool
 	Audit float64
+	// start is the node's home from before, once it is loaded; or nil.
+	start *tree
 	// Temp is where images are put.
 	Temp string
 	// Keep is a directory for failing images, of each group the one that lacks least; or "".
@@ -269,12 +271,22 @@ func (j *judge) link() error {
 	return nil
 }
 
+// Load reads what the node's home held before, unless it has been read. To judge several logs, call
+// it before the first: results may be kept in that directory.
+func (o *Options) Load() (err error) {
+	if o.start == nil {
+		o.start, err = load(o.Dir)
+	}
+	return err
+}
+
 // begin sees to it that the checker accepts what the program left, and finds out what it says of
 // the files from before.
 func (j *judge) begin(ctx context.Context) (err error) {
-	if j.start, err = load(j.Dir); err != nil {
+	if err := j.Load(); err != nil {
 		return err
 	}
+	j.start = j.Options.start.clone()
 	if err := j.link(); err != nil {
 		return err
 	}

@@ -175,6 +175,8 @@ func (j *judge) check(ctx context.Context) error {
 	for {
 		p := plans.next()
 		switch {
+		case p == nil && j.Report.Executions == 0:
+			return errors.New("no workload is left: files: without leaves out too many calls, or one_in is too great")
 		case p == nil:
 			return nil
 		case j.Options.Executions > 0 && j.Report.Executions >= j.Options.Executions:

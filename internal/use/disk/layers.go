@@ -49,6 +49,10 @@ func (r *Report) blameLayers(ctx context.Context, o Options) error {
 		}
 		for k := range r.Groups {
 			g := &r.Groups[k]
+			// Of images that are a sample, so many would have to be one that fails in this way.
+			if other.LeftOut > 0 && g.Images*other.Checked < r.Checked {
+				continue
+			}
 			if !slices.ContainsFunc(other.Groups, func(h Group) bool { return h.key == g.key }) {
 				g.Blamed = append(g.Blamed, name)
 			}

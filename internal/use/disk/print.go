@@ -108,7 +108,7 @@ func (g *Group) write(p func(format string, args ...any)) {
 		f.writeLost(p, "lost in the recovery")
 	}
 	for _, layer := range g.Threads {
-		p("  only executions in which threads of the layer %s run have such images", layer)
+		p("  threads of the layer %s run in all executions with such images", layer)
 	}
 	for _, layer := range g.Blamed {
 		p("  without the layer %s, no image fails in this way", layer)

@@ -266,15 +266,18 @@ func (s *Spec) setFiles(t *text) error {
 	}
 	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Workloads: f.Workloads,
 		Of: max(f.OneIn, 1), Without: f.Without, Also: f.Also}
+	if f.OneIn < 0 {
+		return fmt.Errorf("files: one_in: %d is not a number of 1 or more", f.OneIn)
+	}
 	for _, k := range f.Without {
 		if !slices.Contains(fsmodel.Kinds(), k) {
-			return fmt.Errorf("files: without: %q is none of %v", k, fsmodel.Kinds())
+			return fmt.Errorf("files: without: %q is none of %s", k, listed(fsmodel.Kinds()))
 		}
 	}
 	for i, k := range f.Also {
 		switch {
 		case !slices.Contains(fsmodel.Also(), k):
-			return fmt.Errorf("files: also: %q is none of %v", k, fsmodel.Also())
+			return fmt.Errorf("files: also: %q is none of %s", k, listed(fsmodel.Also()))
 		case slices.Contains(f.Also[:i], k):
 			return fmt.Errorf("files: also: %q is there twice", k)
 		}
@@ -296,6 +299,15 @@ func (s *Spec) setFiles(t *text) error {
 		return fmt.Errorf("files: workloads: %d is not a number from 1 to 3", f.Workloads)
 	}
 	return nil
+}
+
+// listed are kinds of calls, for people.
+func listed(kinds []fsmodel.Kind) string {
+	var all []string
+	for _, k := range kinds {
+		all = append(all, string(k))
+	}
+	return strings.Join(all, ", ")
 }
 
 // ruleOf is what file systems promise.

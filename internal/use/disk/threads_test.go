@@ -45,7 +45,7 @@ func TestThreads(t *testing.T) {
 		t.Error(text)
 	}
 	for _, want := range []string{"thread 1 of journal ",
-		"only executions in which threads of the layer journal run have such images",
+		"threads of the layer journal run in all executions with such images",
 		"without the layer journal: 1 execution, "} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
