@@ -32,6 +32,12 @@ Exit status: 0 the watch has ended, or an interrupt, 2 anything else, which is s
 			}
 			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			o.OnBegin = func() { fmt.Fprintf(a.out, "watching %s for %s\n", plural(len(o.Nodes), "node"), s.Path) }
+			asked := reloads()
+			go func() {
+				for range asked {
+					fmt.Fprintln(a.err, "ariadne: an agent gets other properties from the watch: send SIGHUP to ariadne watch")
+				}
+			}()
 			return watch.RunAgent(cmd.Context(), s, o)
 		},
 	}

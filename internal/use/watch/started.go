@@ -15,6 +15,8 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
+
+	"golang.org/x/sys/unix"
 )
 
 // started are the programs that the agent has started.
@@ -224,13 +226,19 @@ const restartAfter = 500 * time.Millisecond
 func (a *Agent) gone(n *watched) {
 	for _, r := range a.running {
 		if r.node == n && r.cmd != nil {
-			_ = r.cmd.Wait() // how it ended is no finding
-			r.cmd = nil
+			r.end()
 			if a.again && !r.waiting {
 				r.waiting, r.again = true, a.now().Add(restartAfter)
 			}
 		}
 	}
+}
+
+// end ends a program that was started, and all of its process group, and waits for it.
+func (r *launch) end() {
+	_ = unix.Kill(-r.cmd.Process.Pid, unix.SIGKILL) // all may have ended; how is no finding
+	_ = r.cmd.Wait()
+	r.cmd = nil
 }
 
 // kill ends the programs of a node that was started here, and starts them again after a time.
@@ -248,8 +256,7 @@ func (a *Agent) kill(n *watched, after time.Duration) error {
 func (a *Agent) stop() error {
 	for _, r := range a.running {
 		if r.cmd != nil {
-			_ = r.cmd.Process.Kill() // it may have ended
-			_ = r.cmd.Wait()
+			r.end()
 		}
 	}
 	for _, l := range []*native.Lab{a.lab, a.own} {

@@ -122,6 +122,25 @@ watch:
 	}
 }
 
+// TestProcessesEnd: no process of a program that was started outlives the watch, or the program.
+func TestProcessesEnd(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'sleep 9731 & echo leads 1; wait'}
+    n2: {start: 'sleep 9732 & echo starts'}
+`+leader)
+	watchFor(t, s, Options{Time: time.Second})
+	lists, _ := filepath.Glob("/proc/[0-9]*/cmdline") // the pattern is right
+	for _, name := range lists {
+		line, _ := os.ReadFile(name) // it may have ended
+		if words := strings.ReplaceAll(string(line), "\x00", " "); strings.HasPrefix(words, "sleep 973") {
+			t.Errorf("%s is left: %s", name, words)
+		}
+	}
+}
+
 // TestSample: of keys a sample is watched, the same ones on all nodes, and the others are counted.
 // A property that is not one of each key by itself is not judged.
 func TestSample(t *testing.T) {
