@@ -143,9 +143,39 @@ func Read(path string) (*Spec, error) {
 // typeName is how the YAML package names types of this one.
 var typeName = regexp.MustCompile(` in type disk\.\w+| in type struct \{.*\}`)
 
+// wrongType is how the YAML package says that a value is of another type.
+var wrongType = regexp.MustCompile("cannot unmarshal !!(\\w+)(?: `(.*?)`)? into (.*)")
+
+// sortsOf are what values of YAML are, by the package's tags.
+var sortsOf = map[string]string{"seq": "a list", "map": "a mapping", "str": "a text", "int": "a whole number",
+	"float": "a number", "bool": "true or false", "null": "nothing"}
+
+// sortOf is what a Go type takes, likewise.
+func sortOf(name string) string {
+	switch {
+	case strings.HasPrefix(name, "[]"):
+		return sortsOf["seq"]
+	case strings.HasPrefix(name, "int"), strings.HasPrefix(name, "uint"):
+		return sortsOf["int"]
+	case name == "bool":
+		return sortsOf["bool"]
+	case name == "string", name == "fsmodel.Kind":
+		return sortsOf["str"]
+	}
+	return sortsOf["map"]
+}
+
 // plainError is an error of the YAML package, in a line.
 func plainError(err error) string {
-	text := typeName.ReplaceAllString(err.Error(), "")
+	text := wrongType.ReplaceAllStringFunc(err.Error(), func(s string) string {
+		m := wrongType.FindStringSubmatch(s)
+		what := "this"
+		if m[2] != "" {
+			what = strconv.Quote(m[2])
+		}
+		return fmt.Sprintf("%s is %s, and must be %s", what, sortsOf[m[1]], sortOf(m[3]))
+	})
+	text = typeName.ReplaceAllString(text, "")
 	text = strings.TrimPrefix(strings.TrimPrefix(text, "yaml: "), "unmarshal errors:")
 	return strings.Join(strings.Fields(text), " ")
 }
