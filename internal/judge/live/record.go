@@ -34,7 +34,7 @@ const (
 	// Passed says that the common time is not before At. It is of no node, and has no number. By
 	// it, verifiers learn that agents say nothing.
 	Passed
-	// Turned: the records before it say all that is known of the node. It is the end of what an
+	// Turned: the records before it say everything known of the node. It is the end of what an
 	// agent tells first after the properties have changed.
 	Turned
 	// Missed is a Show of an agent that judged by earlier properties when others did not any more.
