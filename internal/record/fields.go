@@ -75,6 +75,10 @@ type CoverageFields struct {
 	// of thaws, by writing pages and not by copies of processes
 	InPlace int `json:"in_place,omitempty"`
 	Freezes int `json:"freezes"`
+	// of freezes, those whose memory was compared with that of the checkpoint before, and of these
+	// those that have the same
+	Compared  int `json:"compared,omitempty"`
+	Unchanged int `json:"unchanged,omitempty"`
 	// checkpoints that workers made of other workers', and those that were of no use
 	Adopted    int `json:"adopted,omitempty"`
 	Unadopted  int `json:"unadopted,omitempty"`
@@ -178,6 +182,7 @@ func (c *Coverage) Fields() *CoverageFields {
 		Executed: n.Executed, Remembered: n.Remembered, Shared: n.Shared, Lent: n.Lent, Foreseen: n.Foreseen,
 		Replayed: n.Replayed,
 		Boots:    n.Boots, Thaws: n.Thaws, InPlace: n.InPlace, Freezes: n.Freezes, Unfrozen: n.Unfrozen,
+		Compared: n.Compared, Unchanged: n.Unchanged,
 		Adopted: n.Adopted, Unadopted: n.Unadopted, Moved: n.Moved, Kept: n.Kept,
 		Abandoned:  n.Lost,
 		Evictions:  n.Evictions,
@@ -214,6 +219,7 @@ func (f *CoverageFields) coverage() Coverage {
 		Nodes: memo.Counts{Executed: f.Executed, Remembered: f.Remembered, Shared: f.Shared, Lent: f.Lent,
 			Foreseen: f.Foreseen,
 			Replayed: f.Replayed, Boots: f.Boots, Thaws: f.Thaws, InPlace: f.InPlace, Freezes: f.Freezes,
+			Compared: f.Compared, Unchanged: f.Unchanged,
 			Adopted: f.Adopted, Unadopted: f.Unadopted, Moved: f.Moved, Kept: f.Kept,
 			Unfrozen: f.Unfrozen, Lost: f.Abandoned,
 			Evictions: f.Evictions, Mismatches: f.Mismatches, Audited: f.Audited, Incomparable: f.Incomparable,

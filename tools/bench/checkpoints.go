@@ -101,3 +101,44 @@ func (b *bench) newTransitions(a *harness.Ariadne, spec string, flags ...string)
 	}
 	return float64(r.Coverage.Executed) / r.RealTime.Seconds(), nil
 }
+
+// still are examples of which it is measured how often a step leaves memory as it was, besides
+// those of returning.
+var still = []struct{ name, spec string }{
+	{"nats", "examples/nats/nats.yaml"},
+	{"pysyncobj", "examples/pysyncobj/pysyncobj.yaml"},
+	{"consul", "examples/consul/consul.yaml"},
+	{"serf", "examples/serf/serf.yaml"},
+}
+
+// measureUnchanged measures in how many steps of a breadth-first search no page of the node's
+// processes gets another content, of those in which pages were compared. Segments without data are
+// left out, which the kernel alone takes.
+func (b *bench) measureUnchanged() error {
+	for _, s := range slices.Concat(returning, still) {
+		if !b.fetch(s.spec) {
+			continue
+		}
+		shares, err := b.repeated(func() (float64, error) {
+			r, err := b.cold("check", s.spec, "--strategy", "breadth-first", "--time", b.budget.String(),
+				"--jobs", "1", "--keep-going", "--fresh")
+			if err != nil {
+				return 0, err
+			}
+			if r.Coverage == nil || r.Coverage.Compared == 0 {
+				return -1, nil
+			}
+			return float64(r.Coverage.Unchanged) / float64(r.Coverage.Compared), nil
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		if slices.Contains(shares, -1) {
+			b.missing = append(b.missing,
+				fmt.Sprintf("unchanged_memory.%s: no memory was compared in %v", s.name, b.budget))
+			continue
+		}
+		b.keep("unchanged_memory."+s.name, "", shares)
+	}
+	return nil
+}

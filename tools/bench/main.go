@@ -110,6 +110,7 @@ var parts = []struct {
 	{"contention", (*bench).measureContention},
 	{"transitions", (*bench).measureTransitions},
 	{"checkpoints", (*bench).measureCheckpoints},
+	{"unchanged", (*bench).measureUnchanged},
 	{"clocks", (*bench).measureClocks},
 	{"visits", (*bench).measureVisits},
 	{"remembered", (*bench).measureRemembered},

@@ -41,6 +41,12 @@ type Frozen interface {
 	Bytes() int64 // about how much memory it holds
 }
 
+// comparable is a Frozen that may know whether the instance's memory has the content that it had at
+// the checkpoint before, or from which it went on.
+type comparable interface {
+	Unchanged() (unchanged, known bool)
+}
+
 // Boot makes an instance that is not switched on yet.
 type Boot func() (Freezable, error)
 
@@ -69,15 +75,18 @@ type Limits struct {
 type Counts struct {
 	Remembered int `json:"remembered"` // looked up
 	// not looked up, but another worker waited for the same already
-	Shared     int `json:"shared"`
-	Lent       int `json:"lent"`     // not looked up, but the same as on another disk (share.go)
-	Foreseen   int `json:"foreseen"` // told of by another one that was executed (ariadne.Output)
-	Executed   int `json:"executed"` // made by a living node, for the first time
-	Replayed   int `json:"replayed"` // executed again only to reach a local state
-	Boots      int `json:"boots"`
-	Thaws      int `json:"thaws"`
-	InPlace    int `json:"in_place"` // of Thaws, those of an instance that has kept its processes
-	Freezes    int `json:"freezes"`
+	Shared   int `json:"shared"`
+	Lent     int `json:"lent"`     // not looked up, but the same as on another disk (share.go)
+	Foreseen int `json:"foreseen"` // told of by another one that was executed (ariadne.Output)
+	Executed int `json:"executed"` // made by a living node, for the first time
+	Replayed int `json:"replayed"` // executed again only to reach a local state
+	Boots    int `json:"boots"`
+	Thaws    int `json:"thaws"`
+	InPlace  int `json:"in_place"` // of Thaws, those of an instance that has kept its processes
+	Freezes  int `json:"freezes"`
+	// of Freezes, those whose memory was compared with the one before
+	Compared   int `json:"compared"`
+	Unchanged  int `json:"unchanged"` // of Compared, those that have the same
 	Adopted    int `json:"adopted"`   // checkpoints made of another executor's (exchange.go)
 	Unadopted  int `json:"unadopted"` // those of others that were of no use
 	Unfrozen   int `json:"unfrozen"`  // states that could not be frozen
@@ -119,6 +128,8 @@ func (c *Counts) Add(d Counts) {
 	c.Thaws += d.Thaws
 	c.InPlace += d.InPlace
 	c.Freezes += d.Freezes
+	c.Compared += d.Compared
+	c.Unchanged += d.Unchanged
 	c.Adopted += d.Adopted
 	c.Unadopted += d.Unadopted
 	c.Unfrozen += d.Unfrozen
@@ -609,6 +620,7 @@ func (x *Executor) freeze(l *Local) error {
 		return err
 	}
 	x.counts.Freezes++
+	x.compare(l, f)
 	x.counts.Freeze.enter(took)
 	x.counts.Size.enter(f.Bytes())
 	began = x.limits.Now()
@@ -617,6 +629,21 @@ func (x *Executor) freeze(l *Local) error {
 	x.offer(c)
 	x.counts.Kept = max(x.counts.Kept, len(x.kept.at))
 	return err
+}
+
+// compare counts whether the memory of a new checkpoint of l is that of the one before. A segment
+// without data is left out: the kernel alone takes it.
+func (x *Executor) compare(l *Local, f Frozen) {
+	m, ok := f.(comparable)
+	if p := l.Input.Packet; !ok || p != nil && len(p.Data) == 0 {
+		return
+	}
+	if unchanged, known := m.Unchanged(); known {
+		x.counts.Compared++
+		if unchanged {
+			x.counts.Unchanged++
+		}
+	}
 }
 
 // Close ends all instances and drops all checkpoints.

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -30,8 +31,10 @@ type pages []pageAt
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
 	p := &n.paging
 	if fresh, ok := n.collectWritten(procs); ok {
+		p.compared = true
 		return p.forks.use(), slices.Clone(p.pages), fresh + pagesBase
 	}
+	p.compared = false
 	f = (&forks{}).use()
 	for _, proc := range procs {
 		tr, err := proc.fork.tr.ForkProcess()
@@ -75,6 +78,7 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 	if !p.followed || len(procs) != len(p.pages) {
 		return 0, false
 	}
+	p.unchanged = true
 	for i, proc := range procs {
 		if !maps.Equal(p.opened[i], hostFilesOf(proc.threads[0].k.Proc)) {
 			return 0, false
@@ -83,6 +87,7 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 		if !ok || len(p.pages[i])+len(fresh) > mostPages {
 			return 0, false
 		}
+		p.unchanged = p.unchanged && p.had(i, fresh)
 		var added int
 		p.pages[i], added = p.pages[i].merge(fresh, p.forks.known(i))
 		bytes += int64(added) * pageSize
@@ -125,6 +130,27 @@ func (p *paging) writtenPages(i int) (at []uint64, ok bool) {
 	return at, len(at) <= mostPages
 }
 
+// had reports whether process i had the content of some pages when the node last looked, so that
+// writing them has changed nothing.
+func (p *paging) had(i int, written pages) bool {
+	var unread []uint64
+	var others pages
+	for _, w := range written {
+		was := p.forks.known(i)[w.at]
+		if k, ok := slices.BinarySearchFunc(p.pages[i], w.at, pageAt.compare); ok {
+			was = p.pages[i][k].page
+		}
+		switch {
+		case was == nil:
+			unread, others = append(unread, w.at), append(others, w)
+		case *was != *w.page:
+			return false
+		}
+	}
+	was, ok := p.forks.pages(i, unread)
+	return ok && slices.EqualFunc(was, others, func(a, b pageAt) bool { return *a.page == *b.page })
+}
+
 // newPages allocates pages, each by itself: some are kept much longer than others.
 func newPages(n int) []*[pageSize]byte {
 	to := make([]*[pageSize]byte, n)
@@ -163,6 +189,9 @@ func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages, added int
 	}
 	return all, added
 }
+
+// compare compares the page's address with another.
+func (p pageAt) compare(at uint64) int { return cmp.Compare(p.at, at) }
 
 // first is the address of the first page, or the highest one if the list is empty.
 func (p pages) first() uint64 {

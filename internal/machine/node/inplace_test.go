@@ -3,6 +3,8 @@
 package node
 
 import (
+	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
@@ -90,5 +92,36 @@ time.sleep(1)`
 	}
 	if !inPlace {
 		t.Error("nothing was restored in place")
+	}
+}
+
+// TestUnchanged: a checkpoint says whether the step before it has left the memory of the node as it
+// was. A fork is compared with nothing.
+func TestUnchanged(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O2", "-Wall", "-o", filepath.Join(dir, "unchanged"),
+		"testdata/unchanged.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	n, apply := startAs(t, alone(dir, "/spec/unchanged"), Config{Pages: true})
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	compared := 0
+	for sleeps := 1; sleeps < 10; sleeps++ {
+		c, err := n.Freeze()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Drop()
+		if unchanged, known := c.Unchanged(); known {
+			if compared++; unchanged != (sleeps <= 5) {
+				t.Errorf("sleep %d: unchanged: %t", sleeps, unchanged)
+			}
+		} else if sleeps > 3 {
+			t.Errorf("sleep %d: no memory was compared", sleeps)
+		}
+		out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+	}
+	if compared < 6 {
+		t.Errorf("memory was compared %d times", compared)
 	}
 }

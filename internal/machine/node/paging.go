@@ -77,6 +77,8 @@ type paging struct {
 	// steady: nothing else than pages, registers and state has changed in this step. It is then
 	// likely to stay so, and worth the cost of following pages.
 	steady bool
+	// compared: the last checkpoint lists pages, and unchanged: they are those of the one before.
+	compared, unchanged bool
 	// moved: the content of files, or the position of a descriptor in a file, may have changed
 	// since the node last recorded it (files.go).
 	moved bool
@@ -84,6 +86,10 @@ type paging struct {
 	// The descriptions live in the node's kernel.
 	opened []map[int]*kernel.OpenFile
 }
+
+// comparison reports whether the last checkpoint has the content of the one before. Not known: they
+// were not compared.
+func (p *paging) comparison() (unchanged, known bool) { return p.compared && p.unchanged, p.compared }
 
 // beginStep is called when a step begins.
 func (p *paging) beginStep() { p.steady = true }
