@@ -42,6 +42,8 @@ func TestFreezeAndThawAtEveryStep(t *testing.T) {
 		{"/usr/bin/python3", "-c", mapOnly + "fd=l.memfd_create(b'm',0);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
 		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd)\nfor i in range(5):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n  if i==1: os.unlink('a')\n"},
 		{"/usr/bin/python3", "-c", mapOnly + "fd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,40960);m=mapped(fd,1);os.close(fd);os.unlink('a')\nfor i in range(4):\n  time.sleep(1);print(m[0],m[9000]);m[0]+=1;m[9000]=i+5\n"},
+		// A mapping becomes writable when checkpoints exist.
+		{"/usr/bin/python3", "-c", "import ctypes,os,time\nl=ctypes.CDLL(None);l.mmap.restype=ctypes.c_void_p\nfd=os.open('a',os.O_RDWR|os.O_CREAT);os.ftruncate(fd,8192);m=l.mmap(None,8192,1,1,fd,0)\nfor i in range(6):\n  time.sleep(1);print(ctypes.string_at(m,2),os.pread(fd,2,0))\n  if i==2: print(l.mprotect(ctypes.c_void_p(m),8192,3))\n  if i>=2: ctypes.memset(m,65+i,1)\n  else: os.pwrite(fd,b'%d'%i,1)\n"},
 		// What a copy has changed in a private mapping is its own, whatever becomes of the file.
 		{"/usr/bin/python3", "-c", mapOnly + "time.sleep(1);open('a','wb').write(b'x'*40960);fd=os.open('a',os.O_RDWR);m=mapped(fd,2);os.close(fd)\nfor i in range(4):\n  print(m[0],m[9000],m[20000]);m[0]=i+1;m[9000]=i+5;time.sleep(1)\n"},
 		// Events that wait, a watch of a directory that is removed and comes back, an open file

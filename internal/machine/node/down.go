@@ -339,6 +339,7 @@ func (n *Node) keepDisk() {
 	}
 	maps.Copy(files.Dirty, files.Mapped)
 	clear(files.Mapped)
+	clear(files.Writable)
 	n.closeHeld(nil)
 	n.captureFiles()
 	onDisk, sizes := map[inode.Key]bool{}, map[inode.Key]int64{}

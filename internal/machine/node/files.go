@@ -62,8 +62,7 @@ func (n *Node) showFiles() {
 func (n *Node) showsFilesOf(s *state) bool {
 	files := &n.k.Files
 	return n.home.shows == n && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files &&
-		len(files.Dirty) == 0 &&
-		len(files.Mapped) == 0 && slices.Equal(n.offsets, s.offsets)
+		len(files.Dirty) == 0 && len(n.storable()) == 0 && !n.holdsMapped() && slices.Equal(n.offsets, s.offsets)
 }
 
 // enterRecreated brings n's processes into the directories that were made anew, for
@@ -124,13 +123,13 @@ func (n *Node) captureFiles() {
 		n.openTree()
 	}
 	files := &n.k.Files
-	if n.files == nil || len(files.Dirty) > 0 || len(files.Mapped) > 0 {
+	if n.files == nil || len(files.Dirty) > 0 || len(n.storable()) > 0 || n.holdsMapped() {
 		n.adoptNameless()
 		n.adoptMapped()
 		var changed map[uint64]bool
 		if n.files != nil {
 			changed = map[uint64]bool{}
-			for _, set := range []map[inode.Key]bool{files.Dirty, files.Mapped} {
+			for _, set := range []map[inode.Key]bool{files.Dirty, n.storable()} {
 				for key := range set {
 					changed[n.treeID(key)] = true
 				}

@@ -151,6 +151,23 @@ func (p *paging) had(i int, written pages) bool {
 	return ok && slices.EqualFunc(was, others, func(a, b pageAt) bool { return *a.page == *b.page })
 }
 
+// forgetWritten has pages that Ariadne has written to process i count as if nobody had. In each
+// mapping only what is between the first and the last of them is looked at: the process itself has
+// written nothing since writtenPages.
+func (p *paging) forgetWritten(i int, written pages) {
+	at := make([]uint64, len(written))
+	for k := range written {
+		at[k] = written[k].at
+	}
+	slices.Sort(at)
+	for _, m := range p.forks.mapped[i] {
+		from, _ := slices.BinarySearch(at, m.Start)
+		if to, _ := slices.BinarySearch(at, m.End); from < to {
+			must(p.follow[i].Written(tracee.Range{Start: at[from], End: at[to-1] + pageSize}, nil))
+		}
+	}
+}
+
 // newPages allocates pages, each by itself: some are kept much longer than others.
 func newPages(n int) []*[pageSize]byte {
 	to := make([]*[pageSize]byte, n)
@@ -382,9 +399,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) bool {
 	threads := threadsOf(s)
 	for i, proc := range procs {
 		writePages(proc.threads[0].tr, back[i])
-		for _, m := range p.forks.mapped[i] {
-			must(p.follow[i].Written(m, nil))
-		}
+		p.forgetWritten(i, back[i])
 		wants := attributesOf(threads[c.threads[i].first()].Proc)
 		n.changeAttributes(proc.fork.tr, attributesOf(proc.threads[0].k.Proc), wants)
 	}

@@ -67,10 +67,39 @@ for i in range(3):
     print(os.stat("d").st_ino, flush=True)
 os.rmdir("d")
 time.sleep(1)`
+	// The last step has removed the directory. All states before have the same files.
+	stepsAgain(t, program, 3, 3, 3, 3, 2, 3)
+}
+
+// TestMappingMadeWritable: a program stores in a file through a mapping that was not writable when
+// checkpoints were made.
+func TestMappingMadeWritable(t *testing.T) {
+	const program = `import ctypes, os, time
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+fd = os.open("a", os.O_RDWR | os.O_CREAT)
+os.ftruncate(fd, 4096)
+m = libc.mmap(None, 4096, 1, 1, fd, 0)
+for i in range(7):
+    time.sleep(1)
+    print(ctypes.string_at(m, 2), os.pread(fd, 2, 0), flush=True)
+    if i == 3:
+        print(libc.mprotect(ctypes.c_void_p(m), 4096, 3), flush=True)
+    if i >= 3:
+        ctypes.memset(m, 65 + i, 1)
+    else:
+        os.pwrite(fd, b"%d" % i, 1)`
+	stepsAgain(t, program, 6, 6, 6, 5, 6, 2, 3, 1, 4, 2, 6)
+}
+
+// stepsAgain has a program in Python that only sleeps make some steps, and then takes it back
+// before some of them, which must do the same again.
+func stepsAgain(t *testing.T, program string, steps int, again ...int) {
+	t.Helper()
 	n, apply := startAs(t, alone(t.TempDir(), "python3", "-c", program), Config{Pages: true})
 	outs := []ariadne.Output{apply(ariadne.Input{Kind: ariadne.Start})}
 	all := []*Checkpoint{nil} // of the states before the outputs
-	for k := range 3 {
+	for k := range steps {
 		c, err := n.Freeze()
 		if err != nil {
 			t.Fatal(err)
@@ -79,13 +108,13 @@ time.sleep(1)`
 		all = append(all, c)
 		outs = append(outs, apply(ariadne.Input{Kind: ariadne.Fire, At: outs[k].Deadline}))
 	}
-	// The last step has removed the directory. All states before have the same files.
 	inPlace := false
-	for _, k := range []int{3, 3, 3, 2, 3} {
-		var err error
-		if inPlace, err = n.Restore(all[k]); err != nil {
+	for _, k := range again {
+		ok, err := n.Restore(all[k])
+		if err != nil {
 			t.Fatal(err)
 		}
+		inPlace = inPlace || ok
 		if out := apply(ariadne.Input{Kind: ariadne.Fire, At: outs[k-1].Deadline}); out.Digest != outs[k].Digest {
 			t.Errorf("step %d says %q, and said %q before", k, lines(&out), lines(&outs[k]))
 		}

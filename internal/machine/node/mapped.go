@@ -80,6 +80,36 @@ func (n *Node) closeHeld(mapped map[segment]bool) {
 	}
 }
 
+// holdsMapped reports whether files are held that were mapped since the file tree was captured.
+func (n *Node) holdsMapped() bool { return len(n.held.files) > 0 }
+
+// storable are the files that processes may have changed without a call. Where mappings may become
+// writable unseen, these are all that are mapped.
+func (n *Node) storable() map[inode.Key]bool {
+	if n.cfg.Pages {
+		return n.k.Files.Writable
+	}
+	return n.k.Files.Mapped
+}
+
+// noteProtect notes the files into which a process can store once th's call has made their mappings
+// writable. It is called before the call is.
+func (n *Node) noteProtect(th *thread) {
+	files := &n.k.Files
+	nr, args := th.tr.Number(), th.tr.Args()
+	if nr != unix.SYS_MPROTECT && nr != unix.SYS_PKEY_MPROTECT || args[2]&unix.PROT_WRITE == 0 ||
+		len(files.Mapped) == len(files.Writable) {
+		return
+	}
+	start, end := args[0], args[0]+args[1]
+	for m := range procmaps.All(th.maps()) {
+		key := inode.Key{Dev: m.Dev, Ino: m.Inode}
+		if m.Shared() && m.Start < end && start < m.End && files.Mapped[key] {
+			files.Writable[key] = true
+		}
+	}
+}
+
 // adoptMapped lets the tree follow the files that are mapped and have no name in it.
 func (n *Node) adoptMapped() {
 	if len(n.k.Files.Mapped) == 0 {

@@ -200,6 +200,7 @@ func (n *Node) noteMappingCall(th *thread) bool {
 	if !th.tr.Is64() || !slices.Contains(mappingCalls, nr) {
 		return false
 	}
+	n.noteProtect(th)
 	mark, err := th.tr.Mark()
 	if must(err); mark != sandbox.Quiet {
 		return false

@@ -76,6 +76,7 @@ func mayMap(t *kernel.Thread, a Args) kernel.Result {
 		keepMapped(t, h)
 	}
 	if a[2]&unix.PROT_WRITE != 0 && a[3]&unix.MAP_TYPE != unix.MAP_PRIVATE && of.Flags&unix.O_ACCMODE == unix.O_RDWR {
+		t.Node().Files.Writable[h.Key()] = true
 		fileModified(t, h)
 	}
 	return kernel.Native

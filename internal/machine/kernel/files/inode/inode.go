@@ -55,6 +55,9 @@ type Table struct {
 	// Mapped are the files that were mapped shared and writable: Linux does not
 	// tell when they change.
 	Mapped map[Key]bool
+	// Writable are those of Mapped into which a process could store at some time. Only calls change
+	// the others.
+	Writable map[Key]bool
 
 	// Copies are copies of files of the host that programs have open in their place
 	// (kernel.Instead).
@@ -122,7 +125,8 @@ func (f *Table) Init() {
 	f.owners = map[Key][2]int{}
 	f.xattrs = map[Key][]Xattr{}
 	f.SetID = map[Key]uint32{}
-	f.Hidden, f.Dirty, f.Mapped = map[Key]bool{}, map[Key]bool{}, map[Key]bool{}
+	f.Hidden, f.Dirty = map[Key]bool{}, map[Key]bool{}
+	f.Mapped, f.Writable = map[Key]bool{}, map[Key]bool{}
 }
 
 // Inode returns the number under which the node knows a file.
