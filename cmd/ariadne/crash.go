@@ -38,6 +38,8 @@ type crashFlags struct {
 	log     bool
 	fail    []string // families of calls
 	most    int      // failures
+	recover string   // command
+	again   int      // recoveries
 	choices int      // executions with other answers
 	apart   bool
 	audit   float64
@@ -95,6 +97,12 @@ operation on each line:
 "lost_bytes": [[0, 4096]]}. An operation without "lost" is complete. The checker then runs again
 for each loss that leaves the same files.
 
+With --recover, a command recovers each image before the checker looks at it. Ariadne also executes
+this command in the node, on up to --recoveries of the images that pass: of those that a kill leaves,
+and of those that each model allows. It logs the operations of the recovery, and forms the images
+that another kill or loss of power during it may leave. These are recovered and checked in turn. So
+Ariadne finds a recovery that cannot be repeated. --recover does so for the first answers alone.
+
 Without a checker Ariadne rejects nothing and gives advice. It lists files that a loss of power
 leaves and no kill does, and that are near neither the first nor the last content by edit
 distance. With --read it compares the output of a command instead, run in each image. The command
@@ -130,6 +138,15 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 			}
 			if c.most > 0 && c.fail == nil {
 				return usageError{errors.New("crash: --failures bounds the calls that fail: add --fail")}
+			}
+			if c.recover != "" && c.check == "" {
+				return usageError{errors.New("crash: --recover needs a checker: add --check")}
+			}
+			if c.recover != "" && c.log {
+				return usageError{errors.New("crash: --recover and --log exclude each other: leave out one of them")}
+			}
+			if c.again > 0 && c.recover == "" {
+				return usageError{errors.New("crash: --recoveries bounds the executions of a recovery: add --recover")}
 			}
 			if c.audit < 0 || c.audit > 1 {
 				return usageError{fmt.Errorf("crash: --audit: %v is not a number from 0 to 1", c.audit)}
@@ -187,6 +204,8 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
 	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/faults.md); files: every call that needs a disk")
 	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "let up to `n` calls fail (default: 1000)")
+	f.StringVar(&c.recover, "recover", "", "`command` that recovers the files before the checker looks at them, and during which there is another loss")
+	f.Var(count{&c.again, 1, spec.MaxInt, nil}, "recoveries", "execute the recovery of up to `n` images of kills, and of each model (default: 100)")
 	f.Var(count{&c.choices, 0, spec.MaxInt, nil}, "choices", "up to `n` more executions, with other answers where the program asks Ariadne to choose")
 	f.Var(count{&c.jobs, 1, maxJobs, nil}, "jobs", "`n` checks at the same time (default: one per processor)")
 	f.BoolVar(&c.apart, "apart", false, "check each image, also when it equals another one wherever the checker looks")
@@ -252,6 +271,20 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err != nil {
 		return err
 	}
+	var recoveries *crash.Recoveries
+	if c.recover != "" {
+		words, err := checkerOf("--recover", c.recover)
+		if err != nil {
+			return err
+		}
+		if c.again == 0 {
+			c.again = 100
+		}
+		if recoveries, err = crash.RecoveriesOf(s, a.system(), c.recover, c.again); err != nil {
+			return usageError{fmt.Errorf("crash: --recover: %w", err)}
+		}
+		check = crash.Recovering(words, check)
+	}
 	if c.images == 0 {
 		c.images = 64
 	}
@@ -301,7 +334,7 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		attempts = crash.AttemptsOf(s, a.system(), steps, c.outside, c.most)
 	}
 	o := crash.Options{
-		Attempts: attempts, Apart: c.apart, Audit: c.audit,
+		Attempts: attempts, Recovery: recoveries, Apart: c.apart, Audit: c.audit,
 		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models,
 		Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: slices.Clone(c.outside), Tell: c.log, Temp: temp, Keep: c.keep,
@@ -330,10 +363,14 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 		} else {
 			crash.Print(a.out, r, style(a.out))
 		}
-		switch undecided += r.Undecided; {
+		unclear := r.Undecided
+		if r.Recovered != nil {
+			unclear += r.Recovered.Undecided
+		}
+		switch undecided += unclear; {
 		case r.Failed > 0:
 			a.status = record.Violated.ExitStatus()
-		case r.Undecided > 0 && a.status == 0:
+		case unclear > 0 && a.status == 0:
 			a.status = record.Inconclusive.ExitStatus()
 		}
 	}
@@ -375,7 +412,7 @@ func (a *app) choose(ctx context.Context, s *spec.Spec, c *crashFlags,
 func (a *app) crashChosen(ctx context.Context, list otherAnswers, c *crashFlags, o crash.Options) error {
 	failing, unclear := 0, 0
 	done := o.Done
-	o.Attempts = nil
+	o.Attempts, o.Recovery = nil, nil
 	for n, e := range list.all {
 		switch {
 		case e.Failed != "" || len(e.Log) == 0:

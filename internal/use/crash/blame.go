@@ -214,6 +214,10 @@ func (c *column) blame(ctx context.Context, m disk.Model) (err error) {
 		return cmp.Or(a.Operation-b.Operation, len(a.missing)-len(b.missing))
 	})
 	b := &blamer{column: c, model: m, left: max(leastBound, c.Distinct)}
+	if c.spare != nil {
+		b.left = *c.spare
+		defer func() { *c.spare = b.left }()
+	}
 	var first []*Failure
 	groups := map[string]*Group{}
 	for _, f := range failures {

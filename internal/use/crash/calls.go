@@ -222,7 +222,7 @@ func (c *calls) attempt(a *Attempt) error {
 func (c *calls) lose(a *Attempt) (all []lost, err error) {
 	o := c.Options
 	o.Log = a.Log
-	j := &judge{Options: o, start: c.start, epochs: epochs(a.Log), killed: map[sum]bool{}}
+	j := &judge{Options: o, start: c.start, epochs: epochsAfter(disk.Epoch{}, a.Log), killed: map[sum]bool{}}
 	if j.Tell {
 		j.told = newOplog(j.Log)
 	}

@@ -177,10 +177,16 @@ func (l *left) leftOut() (float64, bool) {
 
 // column judges what losses of one kind leave.
 func (j *judge) column(ctx context.Context, l losses) (*Result, error) {
+	return j.judgeLosses(ctx, l, map[sum]bool{})
+}
+
+// judgeLosses is column where images that were seen elsewhere are not counted again.
+func (j *judge) judgeLosses(ctx context.Context, l losses, seen map[sum]bool) (*Result, error) {
 	began := time.Now()
+	j.survivors = survivors{}
 	c := &column{judge: j,
 		Result: &Result{Model: l.model(), Operations: len(j.Log), Statuses: map[string]int{}, Before: j.rejected,
-			Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}, began: began}, seen: map[sum]bool{},
+			Pointed: j.pointed, Advised: j.advisor != nil, marks: map[int]int{}, began: began}, seen: seen,
 		advice: map[adviceKey]*Advice{}}
 	err := c.all(ctx, l)
 	if p, ok := l.(*powerLosses); ok {
@@ -235,7 +241,7 @@ type point struct {
 	of    []sum   // what each is known by
 	left  []sum   // likewise, but for what of the log is lost
 	again []bool  // another one is the same
-	trees []*tree // that are looked at for advice
+	trees []*tree // that are looked at for advice, or are to be recovered
 	kill  *file   // the home as a kill leaves it
 	work  []*job  // what nobody has judged
 	done  chan error
@@ -259,7 +265,7 @@ func (c *column) form(at int, images images) (*point, error) {
 			continue
 		}
 		c.seen[p.of[n]] = true
-		if c.advisor != nil {
+		if c.advisor != nil || c.Recovery != nil {
 			p.trees[n] = t
 		}
 		c.mu.Lock()
@@ -292,9 +298,11 @@ func (c *column) finish(ctx context.Context, p *point) error {
 		return err
 	}
 	for n, t := range p.trees {
-		if v := c.verdicts[p.of[n]]; t != nil && v != nil && v.read != nil {
+		switch v := c.verdicts[p.of[n]]; {
+		case t == nil || c.advisor == nil:
+		case v != nil && v.read != nil:
 			c.adviseOnOutput(v.read, p.images, n, p.at)
-		} else if t != nil && len(c.Read) == 0 {
+		case len(c.Read) == 0:
 			c.adviseOn(t, p.kill, p.images, n, p.at)
 		}
 	}
@@ -303,7 +311,9 @@ func (c *column) finish(ctx context.Context, p *point) error {
 		v := c.verdicts[sum]
 		switch {
 		case v == nil || v.passed: // nil: it was interrupted
-			c.stop = nil
+			if c.stop = nil; v != nil {
+				c.survives(p, n)
+			}
 			continue
 		case v.undecided && c.Undecidable != nil, !v.undecided && c.advisor != nil:
 			continue

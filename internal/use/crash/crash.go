@@ -59,6 +59,9 @@ type Options struct {
 	Tell bool
 	// Attempts, when not nil, are judged last: executions in which a call fails.
 	Attempts *Attempts
+	// Recovery, when not nil, is executed on images that the checker accepts, with another loss
+	// during it. The checker recovers files by the same command before it looks at them.
+	Recovery *Recoveries
 	// Apart has the checker look at each image, also where it has looked at one that is the same
 	// wherever it looks. Else Audit is the share of those at which it looks again all the same, to
 	// see that it says the same.
@@ -120,6 +123,9 @@ type Result struct {
 	Pointed bool `json:"pointed,omitempty"`
 	// Failures are how the executions have ended; of Calls alone.
 	Failures *Failures `json:"failures,omitempty"`
+	// Recovered says that the images are of another loss, during the recovery from one. Then
+	// operations are executions of the recovery.
+	Recovered *Recovered `json:"recoveries,omitempty"`
 	// Shrunk is how many images were checked besides to find out what is to blame, and Uncertain
 	// for how many examples of Groups that was cut off: they may lack more than they need to.
 	Shrunk    int `json:"shrunk,omitempty"`
@@ -202,16 +208,20 @@ type judge struct {
 	mu      sync.Mutex      // of the result at hand and of verdicts, while workers work
 	shown   time.Time
 	advisor *advisor // when there is no checker
-	merged  merged
+	merged  *merged
 	// elsewhere says why checkers do not see images where the node has its files.
 	elsewhere string
+	survivors survivors // of the losses that were judged last
+	// spare, when not nil, is how many checks may yet be made to find out what is to blame.
+	spare *int
 }
 
 // Judge judges what kills leave, and then, model by model, what power losses leave. When ctx ends
 // it returns what it has, and the error of ctx.
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)),
-		formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochs(o.Log), pointed: pointed(o.Log)}
+		formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochsAfter(disk.Epoch{}, o.Log),
+		pointed: pointed(o.Log), merged: &merged{}}
 	if j.Tell {
 		j.told = newOplog(j.Log)
 	}
@@ -223,10 +233,17 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	columns := []func(context.Context) (*Result, error){func(ctx context.Context) (*Result, error) {
 		return j.column(ctx, kills{j})
 	}}
+	recoveries := func(m *disk.Model) {
+		if o.Recovery != nil {
+			columns = append(columns, func(ctx context.Context) (*Result, error) { return j.recoveries(ctx, m) })
+		}
+	}
+	recoveries(nil)
 	for _, m := range o.Models {
 		columns = append(columns, func(ctx context.Context) (*Result, error) {
 			return j.column(ctx, newPowerLosses(j, m))
 		})
+		recoveries(&m)
 	}
 	if o.Attempts != nil {
 		columns = append(columns, j.calls)
@@ -240,7 +257,9 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 		if e := j.keep(r); err == nil {
 			err = e
 		}
-		j.fails[r.Model] = r.Failed > 0
+		if r.Recovered == nil {
+			j.fails[r.Model] = r.Failed > 0
+		}
 		if o.Done != nil {
 			o.Done(r)
 		}

@@ -56,12 +56,16 @@ type Failure struct {
 	Name      string   `json:"name"` // of the image: the parts of operations that it lacks
 	Status    string   `json:"status,omitempty"`
 	Output    string   `json:"output,omitempty"` // its last lines
+	// Recovery is the first loss, when this one is during the recovery from it. Then the operations
+	// are those of the recovery.
+	Recovery *Failure `json:"recovery_of,omitempty"`
 
 	missing    []disk.Part
 	at         int  // the place in the log of the last operation on the disk
 	again      bool // another image was the same to the checker
 	killed     bool // a kill leaves the same
 	lost, kept string
+	recovery   *judge // of the log of the recovery, or nil
 }
 
 // short shows paths as they are from the home.
@@ -96,7 +100,7 @@ func (c *column) stretches() {
 		if f.again {
 			continue
 		}
-		if i == 0 || !c.adjacent(c.failures[i-1], f) {
+		if len(c.Groups) == 0 || !c.adjacent(c.failures[i-1], f) {
 			c.Groups = append(c.Groups, Group{Kept: f.kept, Example: f})
 		}
 		c.Groups[len(c.Groups)-1].Images++

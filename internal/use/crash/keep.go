@@ -5,6 +5,7 @@ package crash
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,9 +14,11 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
 )
 
-// imageDir and textFile are what lies in the directory of a failing image.
+// imageDir and textFile are what lies in the directory of a failing image. In firstDir is the image
+// from which a recovery began that was interrupted.
 const (
 	imageDir = "node"
+	firstDir = "first"
 	textFile = "README.txt"
 )
 
@@ -27,7 +30,7 @@ func (j *judge) keep(r *Result) error {
 	}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		dir := filepath.Join(j.Keep, fmt.Sprintf("%s-%d-%s", strings.ReplaceAll(r.Model, ":", "-"), i+1, slug(g.Kept)))
+		dir := filepath.Join(j.Keep, fmt.Sprintf("%s-%d-%s", slug(r.Name()), i+1, slug(g.Kept)))
 		if err := j.keepOne(dir, r, g); err != nil {
 			return fmt.Errorf("keep: %w", err)
 		}
@@ -37,8 +40,15 @@ func (j *judge) keep(r *Result) error {
 }
 
 func (j *judge) keepOne(dir string, r *Result, g *Group) error {
-	t, err := j.imageOf(r, g.Example)
-	if err != nil {
+	images := map[string]*tree{}
+	var err error
+	if first := g.Example.Recovery; first != nil {
+		if images[firstDir], err = j.imageOf(r, first); err != nil {
+			return err
+		}
+		j = g.Example.recovery
+	}
+	if images[imageDir], err = j.imageOf(r, g.Example); err != nil {
 		return err
 	}
 	// All files of the image are the caller's, those with the set-user-ID bit, too: nobody else may
@@ -46,20 +56,24 @@ func (j *judge) keepOne(dir string, r *Result, g *Group) error {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(dir), 0o755), os.MkdirAll(dir, 0o700)); err != nil {
 		return err
 	}
-	image := filepath.Join(dir, imageDir)
-	if err := os.MkdirAll(image, 0o755); err != nil {
-		return err
-	}
-	if err := newSlot(image).fill(t); err != nil {
-		return err
+	for name, t := range images {
+		image := filepath.Join(dir, name)
+		if err := os.MkdirAll(image, 0o755); err != nil {
+			return err
+		}
+		if err := newSlot(image).fill(t); err != nil {
+			return err
+		}
 	}
 	var text strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&text, format+"\n", args...) }
-	p("%s: %s: %s", r.Model, g, g.Fail())
+	p("%s: %s: %s", r.Name(), g, g.Fail())
 	p("%s holds the files as the program would find them in %s.", imageDir, home)
+	if images[firstDir] != nil {
+		p("%s holds the files from which the recovery began.", firstDir)
+	}
 	p("")
-	lost := *g.Example
-	r.describe(p, &lost, len(lost.Lost))
+	r.describe(p, g.Example, math.MaxInt)
 	return os.WriteFile(filepath.Join(dir, textFile), []byte(text.String()), 0o644)
 }
 

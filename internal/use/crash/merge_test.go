@@ -113,7 +113,7 @@ func TestMerged(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer c.close()
-		j := &judge{Options: Options{Check: []string{"sh"}}, checkers: make(chan *looker, 1)}
+		j := &judge{Options: Options{Check: []string{"sh"}}, checkers: make(chan *looker, 1), merged: &merged{}}
 		j.checkers <- c
 		trees := []*tree{drawTree(rt, nil)}
 		for range 4 {
@@ -164,7 +164,7 @@ func TestTimesMatter(t *testing.T) {
 			data: newContent([]byte("x"))}}
 		return newTree(root)
 	}
-	for script, merged := range map[string]int{
+	for script, want := range map[string]int{
 		"ls d":                   1,
 		"stat -c %Y d/x":         0,
 		"mv d e; stat -c %Y e/x": 0,
@@ -176,7 +176,7 @@ func TestTimesMatter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		j := &judge{Options: Options{Check: []string{"sh"}}, checkers: make(chan *looker, 1)}
+		j := &judge{Options: Options{Check: []string{"sh"}}, checkers: make(chan *looker, 1), merged: &merged{}}
 		j.checkers <- c
 		for _, modify := range []int64{1e18, 2e18} {
 			tr := image(modify)
@@ -184,8 +184,8 @@ func TestTimesMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if j.merged.found != merged {
-			t.Errorf("%s: %d merged, want %d", script, j.merged.found, merged)
+		if j.merged.found != want {
+			t.Errorf("%s: %d merged, want %d", script, j.merged.found, want)
 		}
 		c.close()
 	}

@@ -192,10 +192,10 @@ func encode(e entry) []byte {
 	return append(b, '\n')
 }
 
-// epochs says what the program had said of its work behind each operation.
-func epochs(log []*disk.Op) []disk.Epoch {
+// epochsAfter says what programs had said of their work behind each operation of a log. e is what
+// they had said before it.
+func epochsAfter(e disk.Epoch, log []*disk.Op) []disk.Epoch {
 	all := make([]disk.Epoch, len(log))
-	var e disk.Epoch
 	for k, op := range log {
 		e.Add(op)
 		all[k] = e

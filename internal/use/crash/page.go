@@ -4,6 +4,7 @@ package crash
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"io"
 	"strings"
@@ -52,7 +53,8 @@ type story struct {
 	Kill    bool
 	Call    bool // that fails
 	Failure *Failure
-	Earlier int // operations before Lines
+	First   []string // lines on the loss from which a recovery began, or none
+	Earlier int      // operations before Lines
 	Lines   []line
 }
 
@@ -63,10 +65,8 @@ func (r *Result) Rest() []Group { return r.Groups[len(r.First()):] }
 
 // Page writes what came of a log as a page that needs nothing else.
 func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
-	lines := make([]line, len(log))
-	for k, op := range log {
-		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(),
-			Changes: op.Changes()}
+	lines := linesOf(log)
+	for k := range lines {
 		for _, r := range results {
 			if n := r.marks[k]; n > 0 {
 				lines[k].Marks = append(lines[k].Marks, mark{r.Model, n})
@@ -85,18 +85,36 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 		data.Advised = r.Advised
 		for _, f := range []*Failure{r.Shortest, r.Undecidable} {
 			if f != nil {
-				data.Stories = append(data.Stories, storyOf(r, f, lines))
+				of := lines
+				if f.Recovery != nil {
+					of = linesOf(f.recovery.Log)
+				}
+				data.Stories = append(data.Stories, storyOf(r, f, of))
 			}
 		}
 	}
 	return page.Execute(w, data)
 }
 
+// linesOf are the operations of a log.
+func linesOf(log []*disk.Op) []line {
+	lines := make([]line, len(log))
+	for k, op := range log {
+		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(),
+			Changes: op.Changes()}
+	}
+	return lines
+}
+
 // storyOf lists which operations an image has and which it has lost, from the last sync before the
 // first lost operation on.
 func storyOf(r *Result, f *Failure, lines []line) *story {
-	s := &story{Model: r.Model, Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls,
+	s := &story{Model: r.Name(), Head: r.Head(f), Judge: r.Judge(), Kill: r.Model == Kill, Call: r.Model == Calls,
 		Failure: f}
+	if f.Recovery != nil {
+		r.describeLoss(func(format string, args ...any) { s.First = append(s.First, fmt.Sprintf(format, args...)) },
+			f.Recovery, mostLost, "lost at first", "")
+	}
 	if len(f.missing) == 0 {
 		return s
 	}

@@ -21,9 +21,12 @@ const (
 // Print says what came of it, for people.
 func Print(w io.Writer, r *Result, style report.Style) {
 	p := func(format string, args ...any) { fmt.Fprintln(w, style.Wrap(fmt.Sprintf(format, args...))) }
-	if r.Failures != nil {
+	switch {
+	case r.Failures != nil:
 		r.printCalls(p)
-	} else {
+	case r.Recovered != nil:
+		r.printRecovered(p)
+	default:
 		verdicts := fmt.Sprintf("%d pass, %d fail%s", r.Passed, r.Failed, r.rate())
 		if r.Advised {
 			verdicts = fmt.Sprintf("%d far from before and after", r.Far)
@@ -100,6 +103,27 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	}
 }
 
+// printRecovered says what came of losses during recoveries.
+func (r *Result) printRecovered(p func(format string, args ...any)) {
+	o := r.Recovered
+	p("%s: %s with %s, %s, %s, %d distinct: %d pass, %d fail%s", r.Name(), some(r.Operations, "execution"), o,
+		some(r.Points, "point"), some(r.Images, "image"), r.Distinct, r.Passed, r.Failed, r.rate())
+	if o.LeftOut > 0 {
+		p("  left out: the recovery of %s (--recoveries)", some(o.LeftOut, "image"))
+	}
+	if o.Undecided > 0 {
+		p("  %s cannot be judged: %s", some(o.Undecided, "recovery"), strings.Join(o.Why, "; "))
+	}
+}
+
+// Name is what losses it is of.
+func (r *Result) Name() string {
+	if r.Recovered != nil {
+		return r.Model + " in the recovery"
+	}
+	return r.Model
+}
+
 // printCalls says what came of executions in which a call fails.
 func (r *Result) printCalls(p func(format string, args ...any)) {
 	f := r.Failures
@@ -127,13 +151,19 @@ func some(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
 	}
+	if stem, y := strings.CutSuffix(one, "y"); y {
+		return fmt.Sprintf("%d %sies", n, stem)
+	}
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
 // Unit is what operations are counted in.
 func (r *Result) Unit() string {
-	if r.Failures != nil {
+	switch {
+	case r.Failures != nil:
 		return "failures"
+	case r.Recovered != nil:
+		return "recoveries"
 	}
 	return "operations"
 }
@@ -198,20 +228,11 @@ func (r *Result) printFailure(p func(format string, args ...any), f *Failure) {
 
 // describe says what is wrong with an image, with so many of the lost operations at most.
 func (r *Result) describe(p func(format string, args ...any), f *Failure, most int) {
-	switch r.Model {
-	case Kill:
-		p("the programs are killed after operation %d, %s", f.Operation, f.Last)
-	case Calls:
-		p("%s (%s)", f.Last, f.Name)
-	default:
-		p("power is lost after operation %d, %s", f.Operation, f.Last)
-	}
-	for i, l := range f.Lost {
-		if i == most {
-			p("lost: %d more", len(f.Lost)-i)
-			break
-		}
-		p("lost: %s", l)
+	if f.Recovery == nil {
+		r.describeLoss(p, f, most, "lost", "")
+	} else {
+		r.describeLoss(p, f.Recovery, most, "lost at first", "")
+		r.describeLoss(p, f, most, "lost in the recovery", " of the recovery")
 	}
 	p("%s: %s", r.Judge(), f.Status)
 	if f.Output == "" {
@@ -222,10 +243,30 @@ func (r *Result) describe(p func(format string, args ...any), f *Failure, most i
 	}
 }
 
+// describeLoss says when a loss was, and lists what was lost, under a heading. of says of what the
+// operations are.
+func (r *Result) describeLoss(p func(format string, args ...any), f *Failure, most int, heading, of string) {
+	switch r.Model {
+	case Kill:
+		p("the programs are killed after operation %d%s, %s", f.Operation, of, f.Last)
+	case Calls:
+		p("%s (%s)", f.Last, f.Name)
+	default:
+		p("power is lost after operation %d%s, %s", f.Operation, of, f.Last)
+	}
+	for i, l := range f.Lost {
+		if i == most {
+			p("%s: %d more", heading, len(f.Lost)-i)
+			break
+		}
+		p("%s: %s", heading, l)
+	}
+}
+
 // Progress says how far it is, and about how long the rest takes: as long for each operation as
 // before.
 func (r *Result) Progress() string {
-	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Model, r.Judged, r.Operations, r.Unit(),
+	text := fmt.Sprintf("%s: %d of %d %s, %d images checked, %d fail", r.Name(), r.Judged, r.Operations, r.Unit(),
 		r.Distinct, r.Failed)
 	if took := time.Since(r.began); r.Judged > 0 && r.Judged < r.Operations && took > time.Second {
 		rest := time.Duration(float64(took) / float64(r.Judged) * float64(r.Operations-r.Judged))
