@@ -39,6 +39,9 @@ type crashFlags struct {
 	fail    []string // families of calls
 	most    int      // failures
 	recover string   // command
+	init    string   // likewise
+	finish  string   // likewise
+	signs   string   // likewise
 	again   int      // recoveries
 	choices int      // executions with other answers
 	apart   bool
@@ -97,6 +100,11 @@ operation on each line:
 "lost_bytes": [[0, 4096]]}. An operation without "lost" is complete. The checker then runs again
 for each loss that leaves the same files.
 
+The checker can have more commands, as that of "ariadne disk": --init prepares the copy of the
+directory, on this machine. --finish runs in the node after the command, and its operations are
+logged. --signature prints the state of an image. Images with the same state, and the same lines
+written to /dev/ariadne, get the same verdict, and the checker runs on one of them.
+
 With --recover, a command recovers each image before the checker looks at it. Ariadne also executes
 this command in the node, on up to --recoveries of the images that pass: of those that a kill leaves,
 and of those that each model allows. It logs the operations of the recovery, and forms the images
@@ -141,6 +149,9 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 			}
 			if c.recover != "" && c.check == "" {
 				return usageError{errors.New("crash: --recover needs a checker: add --check")}
+			}
+			if c.signs != "" && c.check == "" {
+				return usageError{errors.New("crash: --signature needs a checker: add --check")}
 			}
 			if c.recover != "" && c.log {
 				return usageError{errors.New("crash: --recover and --log exclude each other: leave out one of them")}
@@ -204,6 +215,9 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "a check that takes longer is undecided")
 	f.StringSliceVar(&c.fail, "fail", nil, "`calls`, or families of them, each of which fails once, alone (docs/guides/faults.md); files: every call that needs a disk")
 	f.Var(count{&c.most, 1, spec.MaxInt, nil}, "failures", "let up to `n` calls fail (default: 1000)")
+	f.StringVar(&c.init, "init", "", "`command` that prepares the directory, before anything is logged")
+	f.StringVar(&c.finish, "finish", "", "`command` that the node runs when its own has ended, and whose operations are logged too")
+	f.StringVar(&c.signs, "signature", "", "`command` that prints the state of an image; images with equal states are checked once")
 	f.StringVar(&c.recover, "recover", "", "`command` that recovers the files before the checker looks at them, and during which there is another loss")
 	f.Var(count{&c.again, 1, spec.MaxInt, nil}, "recoveries", "execute the recovery of up to `n` images of kills, and of each model (default: 100)")
 	f.Var(count{&c.choices, 0, spec.MaxInt, nil}, "choices", "up to `n` more executions, with other answers where the program asks Ariadne to choose")
@@ -271,6 +285,15 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err != nil {
 		return err
 	}
+	signature, err := checkerOf("--signature", c.signs)
+	if err != nil {
+		return err
+	}
+	if c.finish != "" {
+		if err := crash.Finish(s, c.finish); err != nil {
+			return usageError{fmt.Errorf("crash: --finish: %w", err)}
+		}
+	}
 	var recoveries *crash.Recoveries
 	if c.recover != "" {
 		words, err := checkerOf("--recover", c.recover)
@@ -284,6 +307,9 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 			return usageError{fmt.Errorf("crash: --recover: %w", err)}
 		}
 		check = crash.Recovering(words, check)
+		if signature != nil {
+			signature = crash.Recovering(words, signature)
+		}
 	}
 	if c.images == 0 {
 		c.images = 64
@@ -320,6 +346,15 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err := enoughTasks(); err != nil {
 		return err
 	}
+	if c.init != "" {
+		words, err := checkerOf("--init", c.init)
+		if err == nil {
+			s.Nodes[0].Dir, err = crash.Prepare(cmd.Context(), words, s.Nodes[0].Dir, s.Dir, temp, c.timeout)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	ops, steps, r, err := crash.Record(cmd.Context(), s, a.system(), filepath.Join(temp, "run"), c.command != "")
 	if err != nil {
 		return err
@@ -335,7 +370,8 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	}
 	o := crash.Options{
 		Attempts: attempts, Recovery: recoveries, Apart: c.apart, Audit: c.audit,
-		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Read: read, Models: models,
+		Dir: s.Nodes[0].Dir, Beside: s.Dir, Links: s.Nodes[0].Links, Log: ops, Check: check, Signature: signature,
+		Read: read, Models: models,
 		Images: c.images, Seed: s.Seed, Workers: c.jobs, Timeout: c.timeout,
 		Outside: slices.Clone(c.outside), Tell: c.log, Temp: temp, Keep: c.keep,
 	}

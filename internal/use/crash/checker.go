@@ -4,6 +4,7 @@ package crash
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,9 +20,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// looker runs a command in one image after the other, each of which it puts at the same place.
+// looker runs commands in one image after the other, each of which it puts at the same place.
 type looker struct {
-	checker.Command        // without its environment
+	checker.Command        // the checker's, or the reader's, without its environment
 	image           string // the directory in which images are put
 	slot            *slot
 	shown           []sandbox.Shown
@@ -75,6 +76,33 @@ func newChecker(args []string, dir, beside string, timeout time.Duration, atHome
 	c.env = append(env, "PWD="+c.Dir)
 	go c.serve()
 	return c, nil
+}
+
+// Prepare runs a command on a copy of a directory, which may be "", as a checker runs on an image.
+// It returns the copy, which is below temp.
+func Prepare(ctx context.Context, args []string, dir, beside, temp string, timeout time.Duration) (string, error) {
+	files, err := load(dir)
+	if err != nil {
+		return "", err
+	}
+	at := filepath.Join(temp, "init")
+	c, err := newChecker(args, at, beside, timeout, true)
+	var cannot homeError
+	if errors.As(err, &cannot) {
+		c, err = newChecker(args, at, beside, timeout, false)
+	}
+	if err != nil {
+		return "", fmt.Errorf("init: %w", err)
+	}
+	defer c.close()
+	v, _, err := c.check(ctx, &job{tree: files}, nil)
+	if err == nil && !v.passed {
+		err = errors.New(v.String())
+	}
+	if err != nil {
+		return "", fmt.Errorf("init: %w", err)
+	}
+	return c.image, nil
 }
 
 // homeError says why a checker cannot see images where the node has its files.
@@ -133,6 +161,20 @@ func (c *looker) close() {
 
 // took is how long the parts of a check took.
 type took struct{ writing, checking time.Duration }
+
+// sign runs the command that prints the signature of an image. ok: it has ended well.
+func (c *looker) sign(ctx context.Context, work *job, args []string) (text string, d took, ok bool, err error) {
+	own := *c
+	if own.Program, err = exec.LookPath(args[0]); err != nil {
+		return "", d, false, fmt.Errorf("signature: %w", err)
+	}
+	own.Args = args
+	v, d, err := own.check(ctx, work, nil)
+	if err != nil {
+		return "", d, false, err
+	}
+	return v.output, d, v.passed, nil
+}
 
 // check lets the command look at files. With a watch, which must be of these files, it is found out
 // what it looks at.

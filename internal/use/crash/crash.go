@@ -43,6 +43,9 @@ type Options struct {
 	Log    []*disk.Op
 	// the checker's command line; it accepts by status 0. Without, there is advice
 	Check []string
+	// Signature is the command line of a command that prints the state of an image, or empty.
+	// Images with equal ones get the same verdict.
+	Signature []string
 	// without a checker: the command line of who looks at the files, and prints what it finds; or
 	// nothing
 	Read    []string
@@ -103,8 +106,10 @@ type Result struct {
 	// of those checked, the same as another one wherever the checker has looked there
 	Merged  int `json:"merged,omitempty"`
 	Audited int `json:"audited,omitempty"` // of these, looked at all the same
-	Passed  int `json:"passed"`
-	Failed  int `json:"failed"`
+	// of those checked, the same as another one by their signature
+	Equal  int `json:"equal_signatures,omitempty"`
+	Passed int `json:"passed"`
+	Failed int `json:"failed"`
 	// the checker takes too long, or says different things
 	Undecided int `json:"undecided,omitempty"`
 	// of them, those of which it says different things
@@ -209,6 +214,7 @@ type judge struct {
 	shown   time.Time
 	advisor *advisor // when there is no checker
 	merged  *merged
+	signed  map[sum]*verdict // by signatures, and by what the program had said
 	// elsewhere says why checkers do not see images where the node has its files.
 	elsewhere string
 	survivors survivors // of the losses that were judged last
@@ -221,7 +227,7 @@ type judge struct {
 func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	j := &judge{Options: o, verdicts: map[sum]*verdict{}, killed: map[sum]bool{}, stops: make([]*Failure, len(o.Log)),
 		formed: map[sum]bool{}, fails: map[string]bool{}, epochs: epochsAfter(disk.Epoch{}, o.Log),
-		pointed: pointed(o.Log), merged: &merged{}}
+		pointed: pointed(o.Log), merged: &merged{}, signed: map[sum]*verdict{}}
 	if j.Tell {
 		j.told = newOplog(j.Log)
 	}
@@ -485,7 +491,11 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 		return new(verdict), ctx.Err()
 	}
 	if j.Apart {
-		return j.confirmed(ctx, work, r, nil)
+		check := func() (*verdict, error) { return j.confirmed(ctx, work, r, nil) }
+		if len(j.Signature) > 0 {
+			return j.checkSigned(ctx, work, r, check)
+		}
+		return check()
 	}
 	told, s := work.identity(), newSight(work.tree)
 	if v := j.merged.find(told, s); v != nil {
@@ -501,6 +511,45 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 		}
 		return v, err
 	}
+	if len(j.Signature) > 0 {
+		return j.checkSigned(ctx, work, r, func() (*verdict, error) { return j.checkAnew(ctx, work, r, told, s) })
+	}
+	return j.checkAnew(ctx, work, r, told, s)
+}
+
+// checkSigned lets a checker look at files, unless an image with the same signature is known. The
+// signature is that of a file's state as the checker sees it, so it counts with what it is told.
+func (j *judge) checkSigned(ctx context.Context, work *job, r *Result,
+	check func() (*verdict, error)) (*verdict, error) {
+	c := <-j.checkers
+	text, took, ok, err := c.sign(ctx, work, j.Signature)
+	j.checkers <- c
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256([]byte(work.identity() + "\x00" + text))
+	j.mu.Lock()
+	r.Writing += took.writing
+	r.Checking += took.checking
+	known := j.signed[key]
+	if ok && known != nil {
+		r.Equal++
+		j.mu.Unlock()
+		return known, nil
+	}
+	j.mu.Unlock()
+	v, err := check()
+	if err == nil && ok && !v.undecided {
+		j.mu.Lock()
+		j.signed[key] = v
+		j.mu.Unlock()
+	}
+	return v, err
+}
+
+// checkAnew lets a checker or a reader look at files, and finds out where it looks if that is
+// worthwhile. told and s are the identity and the sight of the files.
+func (j *judge) checkAnew(ctx context.Context, work *job, r *Result, told string, s *sight) (*verdict, error) {
 	if !j.merged.watching() {
 		return j.confirmed(ctx, work, r, nil)
 	}

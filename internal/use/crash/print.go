@@ -43,6 +43,9 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	case r.Merged > 0:
 		p("  %d of them were not checked, because they equal others wherever the checker looks", r.Merged)
 	}
+	if r.Equal > 0 {
+		p("  %d of them were not checked, because their signature is that of another one", r.Equal)
+	}
 	switch {
 	case r.Undecided > 0 && r.Advised:
 		p("  %d undecided: the reader did not end in time (--timeout)", r.Undecided)

@@ -91,11 +91,11 @@ func quoted(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// recovering is a spec whose node runs another command, with the first answers and without faults.
-// The properties of the spec do not concern this command.
-func recovering(s *spec.Spec, line string) (*spec.Spec, error) {
+// commandOf is a command line as a node of a spec runs it, and the files beside the spec that it
+// names.
+func commandOf(s *spec.Spec, line string) (spec.Command, []string, error) {
 	text := fmt.Sprintf("nodes: [{name: node, client: true, command: %s}]\n", strconv.Quote(line))
-	command, err := spec.Parse(filepath.Join(s.Dir, "recover.yaml"), []byte(text))
+	own, err := spec.Parse(filepath.Join(s.Dir, "command.yaml"), []byte(text))
 	var bad spec.Errors
 	if errors.As(err, &bad) { // nobody has written that spec
 		texts := make([]string, len(bad))
@@ -105,13 +105,38 @@ func recovering(s *spec.Spec, line string) (*spec.Spec, error) {
 		err = errors.New(strings.Join(texts, "; "))
 	}
 	if err != nil {
+		return spec.Command{}, nil, err
+	}
+	return own.Nodes[0].Commands[0], own.Nodes[0].Links, nil
+}
+
+// Finish has the one node of a spec run another command when its own has ended well.
+func Finish(s *spec.Spec, line string) error {
+	n := &s.Nodes[0]
+	if len(n.Commands) != 1 {
+		return fmt.Errorf("the node has %s, and it follows one", some(len(n.Commands), "command"))
+	}
+	c, links, err := commandOf(s, line)
+	if err != nil {
+		return err
+	}
+	n.Commands[0].Args = []string{"/bin/sh", "-c", quoted(n.Commands[0].Args) + " && exec " + quoted(c.Args)}
+	n.Links = slices.Compact(slices.Sorted(slices.Values(slices.Concat(n.Links, links))))
+	return nil
+}
+
+// recovering is a spec whose node runs another command, with the first answers and without faults.
+// The properties of the spec do not concern this command.
+func recovering(s *spec.Spec, line string) (*spec.Spec, error) {
+	command, links, err := commandOf(s, line)
+	if err != nil {
 		return nil, err
 	}
 	own := *s
 	own.Faults, own.EndsByTime = [len(s.Faults)]uint8{}, false
 	own.Properties, own.Probes, own.Looks, own.Growth = spec.Properties{}, nil, nil, nil
 	n := s.Nodes[0]
-	n.Commands, n.Links, n.Restart, n.AfterCrash = command.Nodes[0].Commands, command.Nodes[0].Links, nil, nil
+	n.Commands, n.Links, n.Restart, n.AfterCrash = []spec.Command{command}, links, nil, nil
 	n.Client, n.MayFail = true, false
 	own.Nodes = []spec.Node{n}
 	return &own, nil

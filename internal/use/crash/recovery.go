@@ -165,6 +165,7 @@ func (a *secondLosses) during(ctx context.Context, x *survivor) error {
 		}
 	}
 	inner := &judge{Options: o, start: x.tree.whole(), checkers: a.checkers, verdicts: a.verdicts, merged: a.merged,
+		signed: a.signed,
 		killed: map[sum]bool{}, stops: make([]*Failure, len(log)), formed: map[sum]bool{},
 		epochs: epochsAfter(x.epoch, log), pointed: pointed(log), shown: a.shown, spare: &a.spare}
 	kinds := []losses{kills{inner}}
@@ -225,6 +226,7 @@ func (r *Result) add(o *Result) {
 	r.Checked += o.Checked
 	r.Merged += o.Merged
 	r.Audited += o.Audited
+	r.Equal += o.Equal
 	r.Passed += o.Passed
 	r.Failed += o.Failed
 	r.Undecided += o.Undecided
