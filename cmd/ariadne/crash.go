@@ -361,9 +361,6 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	} else if r != nil {
 		return a.finish(a.printer(outputFlags{json: c.json, quiet: true}, s), r, nil)
 	}
-	if err := crash.Judgeable(s, ops, c.fail != nil); err != nil {
-		return err
-	}
 	var attempts *crash.Attempts
 	if c.fail != nil {
 		attempts = crash.AttemptsOf(s, a.system(), steps, c.outside, c.most)
@@ -378,18 +375,23 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	if err := o.Load(); err != nil {
 		return err
 	}
-	list, err := a.choose(cmd.Context(), s, c, steps)
-	if err != nil {
-		return err
-	}
-	clear := func() {}
+	show, clear := func(string) {}, func() {}
 	switch line := style(a.err); {
 	case c.quiet || c.json:
 	case isTerminal(a.err):
-		o.Progress = func(r *crash.Result) { fmt.Fprint(a.err, "\r\x1b[K"+line.Line(r.Progress())) }
+		show = func(text string) { fmt.Fprint(a.err, "\r\x1b[K"+line.Line(text)) }
 		clear = func() { fmt.Fprint(a.err, "\r\x1b[K") }
 	default:
-		o.Progress, o.Pause = func(r *crash.Result) { fmt.Fprintln(a.err, r.Progress()) }, pauseOfLines
+		show, o.Pause = func(text string) { fmt.Fprintln(a.err, text) }, pauseOfLines
+	}
+	o.Progress = func(r *crash.Result) { show(r.Progress()) }
+	list, err := a.choose(cmd.Context(), s, c, steps, show, o.Pause)
+	clear()
+	if err != nil {
+		return err
+	}
+	if err := crash.Judgeable(s, ops, c.fail != nil || list.changes()); err != nil {
+		return err
 	}
 	undecided := 0
 	o.Done = func(r *crash.Result) {
@@ -430,14 +432,25 @@ type otherAnswers struct {
 	failed error
 }
 
-// choose executes a program with other answers than the first ones, with which it took steps.
-func (a *app) choose(ctx context.Context, s *spec.Spec, c *crashFlags,
-	steps []ariadne.Step) (list otherAnswers, err error) {
+// changes reports whether the program changes files with any of the answers.
+func (l *otherAnswers) changes() bool {
+	return slices.ContainsFunc(l.all, func(e *crash.Chosen) bool { return len(e.Log) > 0 })
+}
+
+// choose executes a program with other answers than the first ones, with which it took steps. It
+// shows its progress now and then.
+func (a *app) choose(ctx context.Context, s *spec.Spec, c *crashFlags, steps []ariadne.Step, show func(string),
+	pause time.Duration) (list otherAnswers, err error) {
+	shown := time.Now()
 	list.more, err = crash.EachChosen(ctx, s, a.system(), steps, c.choices, func(e *crash.Chosen) error {
 		if e.Failed != "" && list.failed == nil {
 			list.failed = fmt.Errorf("with the answers %s, the command failed: %s", e.Answers, e.Failed)
 		}
 		list.all = append(list.all, e)
+		if time.Since(shown) > max(pause, 200*time.Millisecond) {
+			shown = time.Now()
+			show(fmt.Sprintf("executed with other answers: %d of up to %d", len(list.all), c.choices))
+		}
 		return nil
 	})
 	return list, err
@@ -503,8 +516,21 @@ func (a *app) crashChosen(ctx context.Context, list otherAnswers, c *crashFlags,
 	if unclear > 0 && a.status == 0 {
 		a.status = record.Inconclusive.ExitStatus()
 	}
-	if c.json || len(list.all) == 0 && !list.more {
-		return list.failed
+	failed := list.failed
+	if failed != nil && a.status == record.Violated.ExitStatus() { // which counts for more
+		fmt.Fprintf(a.err, "ariadne: %v\n", failed)
+		failed = nil
+	}
+	switch {
+	case len(list.all) == 0 && !list.more:
+		return failed
+	case c.json:
+		o := chosenObject{Executions: len(list.all), Failing: failing, Undecided: unclear, More: list.more}
+		if list.failed != nil {
+			o.Failed = list.failed.Error()
+		}
+		json.NewEncoder(a.out).Encode(o) // the output tells itself of errors
+		return failed
 	}
 	text := fmt.Sprintf("executions with other answers: %d", len(list.all))
 	if len(list.all) > 0 {
@@ -517,7 +543,21 @@ func (a *app) crashChosen(ctx context.Context, list otherAnswers, c *crashFlags,
 		text += "; further answers were not tried (--choices)"
 	}
 	fmt.Fprintln(a.out, text)
-	return list.failed
+	return failed
+}
+
+// chosenObject is the last object of `ariadne crash --json`, of a program that asks Ariadne to
+// choose.
+type chosenObject struct {
+	// Executions is how many there are with other answers than the first ones.
+	Executions int `json:"other_answers"`
+	Failing    int `json:"failing"` // of them, with images that fail
+	// Undecided is of how many nothing can be said.
+	Undecided int `json:"undecided,omitempty"`
+	// More says that further answers were not tried.
+	More bool `json:"more,omitempty"`
+	// Failed says how the command failed with some of the answers.
+	Failed string `json:"failed,omitempty"`
 }
 
 // mostChosen is of how many executions all is printed.

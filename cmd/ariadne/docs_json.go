@@ -36,6 +36,7 @@ var printed = []struct {
 	{"The event `script`", scriptEvent{}},
 	{"The event `report`, and `report.json`", record.Report{}},
 	{"`ariadne crash --json`", crash.Result{}},
+	{"`ariadne crash --json`, the last object of a program that asks", chosenObject{}},
 	{"`ariadne disk --json`", disk.Report{}},
 	{"`ariadne trace show --json`", traceObject{}},
 	{"`ariadne explain --json`", explain.Explanation{}},
