@@ -60,6 +60,10 @@ type served struct {
 	lies  bool // about flushes
 	// missing is the part of a RAID5 that has failed, or -1.
 	missing int
+	// requests, when not nil, counts them, and has one fail.
+	requests *Requests
+	// ends are those of the writes since the last flush, when requests are counted.
+	ends map[int64]bool
 }
 
 // part is a disk of a device that is served.
@@ -283,7 +287,7 @@ func (s *server) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.Read
 		return fuse.ReadResultData(s.answer(in.Fh, len(buf))), fuse.OK
 	}
 	d := s.find(in.NodeId)
-	if d == nil {
+	if d == nil || d.fails(Reads, 0, 0) {
 		return nil, fuse.EIO
 	}
 	buf = buf[:max(min(int64(len(buf)), d.size-int64(in.Offset)), 0)]
@@ -306,7 +310,7 @@ func (s *server) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32
 		return uint32(len(data)), s.takeLines(in.Fh, string(data))
 	}
 	d := s.find(in.NodeId)
-	if d == nil {
+	if d == nil || d.fails(Writes, int64(in.Offset), int64(len(data))) {
 		return 0, fuse.EIO
 	}
 	d.change(block.Op{Kind: block.Write, Offset: int64(in.Offset), Length: int64(len(data)), Data: data})
@@ -337,7 +341,7 @@ func (s *server) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 		return fuse.ENOSYS // the kernel does not ask again
 	}
 	d := s.find(in.NodeId)
-	if d == nil {
+	if d == nil || d.fails(Flushes, 0, 0) {
 		return fuse.EIO
 	}
 	d.flush()
@@ -351,6 +355,9 @@ func (s *server) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status 
 	}
 	if in.Mode&(unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_ZERO_RANGE) == 0 {
 		return fuse.Status(unix.EOPNOTSUPP)
+	}
+	if d.fails(Writes, int64(in.Offset), int64(in.Length)) {
+		return fuse.EIO
 	}
 	d.change(block.Op{Kind: block.Zero, Offset: int64(in.Offset), Length: int64(in.Length)})
 	return fuse.OK

@@ -41,9 +41,15 @@ type Report struct {
 	// executions that ended early, at a known signature
 	Equal    int `json:"equal_signatures,omitempty"`
 	Requests int `json:"requests"`
-	Flushes  int `json:"flushes"`
-	Points   int `json:"points"` // at which images were formed
-	Images   int `json:"images"` // formed
+	// Faulty are executions in which a request fails. FaultsTold are those of them in which the
+	// workload ended with an error.
+	Faulty     int `json:"executions_with_faults,omitempty"`
+	FaultsTold int `json:"faults_told,omitempty"`
+	// FaultsLeftOut is how many requests were not made to fail.
+	FaultsLeftOut int `json:"faults_left_out,omitempty"`
+	Flushes       int `json:"flushes"`
+	Points        int `json:"points"` // at which images were formed
+	Images        int `json:"images"` // formed
 	// Checked is how many images were recovered and examined; no two of one execution are equal.
 	Checked int `json:"checked"`
 	// During is how many of Checked are of power lost during the recovery.
@@ -171,7 +177,9 @@ func (j *judge) check(ctx context.Context) error {
 		return err
 	}
 	plans := j.subject.plans()
-	j.Planned = plans.total()
+	if j.Planned = plans.total(); len(j.Spec.Faults) > 0 {
+		plans = &faulty{plans: plans, judge: j}
+	}
 	for {
 		p := plans.next()
 		switch {

@@ -59,6 +59,9 @@ func (s *Spec) setStack(t *text) error {
 // component validates a layer. names are those below it.
 func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Component, error) {
 	c := &stack.Component{Name: t.Name, On: t.On, FileSystem: t.FileSystem, Options: t.Options}
+	if strings.Contains(t.Options+t.Mkfs, "panic") {
+		return nil, errors.New("options, mkfs: a file system that panics at an error ends this machine")
+	}
 	if c.Name == "" {
 		c.Name = fmt.Sprintf("layer%d", at+1)
 	}

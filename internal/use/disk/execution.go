@@ -90,6 +90,10 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	defer w.Hear(nil)
 	nodes := w.Serve(disks, to, false)
 	defer w.Drop(nodes)
+	if p.requests = stack.NewRequests("", 0); p.fault != nil {
+		p.requests = stack.NewRequests(p.fault.kind, p.fault.at)
+	}
+	w.Count(nodes, p.requests)
 	do := func(steps ...stack.Step) ([]stack.Result, error) {
 		results, err := w.Do(ctx, steps, limitOf(steps, &j.Spec.Config))
 		if err != nil {
@@ -103,6 +107,7 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	if _, err := do(stack.Step{Kind: stack.Mount, Nodes: nodes}); err != nil {
 		return nil, err
 	}
+	p.requests.Count(true)
 	var last []stack.Result
 	for n, m := range j.subject.record(p) {
 		steps := m.steps
@@ -110,17 +115,32 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 			steps = p.addThreads(j.Spec, n+1, steps)
 		}
 		results, err := do(steps...)
+		if err != nil && p.requests.Failed() && !Interrupted(err) { // it was told of the fault
+			j.FaultsTold++
+			break
+		}
 		if err != nil {
 			return nil, errors.Join(err, unmount(ctx, w))
 		}
 		last = results
-		if m.signed && j.known(results[len(results)-1].Output, n, p) && n+1 < j.Spec.Checker.Mutations {
+		if m.signed && p.fault == nil && j.known(results[len(results)-1].Output, n, p) &&
+			n+1 < j.Spec.Checker.Mutations {
 			j.Equal++
 			break
 		}
 	}
-	if _, err := do(stack.Step{Kind: stack.Unmount}); err != nil {
+	p.requests.Count(false)
+	if _, err := do(stack.Step{Kind: stack.Unmount}); err != nil && p.requests.Failed() && !Interrupted(err) {
+		// Its file system cannot go on. Another worker executes what follows.
+		w.Close()
+		if j.recorder, err = j.startWorker(true); err != nil {
+			return nil, err
+		}
+	} else if err != nil {
 		return nil, err
+	}
+	if p.requests.Failed() {
+		j.Faulty++
 	}
 	e.log = to.Ops()
 	if p.calls != nil {

@@ -86,7 +86,7 @@ func (j *judge) judge(ctx context.Context, e *execution) error {
 
 // final sees to it that the checker accepts what the workload left.
 func (r *round) final(ctx context.Context) error {
-	if r.e.failed != "" {
+	if r.e.failed != "" || r.e.plan.fault != nil { // then what it rejects is a failing image
 		return nil
 	}
 	end := epochAt(r.log, len(r.log))

@@ -49,6 +49,12 @@ func Print(w io.Writer, r *Report, style report.Style) {
 	if r.During > 0 {
 		p("  %d of them of power that is lost once more, during the recovery", r.During)
 	}
+	if r.Faulty > 0 {
+		p("  in %s a request fails; in %d of them the workload ends with an error", some(r.Faulty, "execution"), r.FaultsTold)
+	}
+	if r.FaultsLeftOut > 0 {
+		p("  left out: %s that could fail (failures)", some(r.FaultsLeftOut, "request"))
+	}
 	if r.Undecided > 0 {
 		p("  %d undecided, the first: %s", r.Undecided, r.Undecidable)
 	}

@@ -40,6 +40,10 @@ type Spec struct {
 	// Recovery has the power lost once more, at each point of the recovery.
 	Recovery bool
 	Seed     uint64
+	// Faults are the kinds of requests of which one fails, each in executions of its own, and
+	// Failures is how many of a kind do, of each workload.
+	Faults   []stack.RequestKind
+	Failures int
 }
 
 // Checker is the commands of a checker.
@@ -78,12 +82,14 @@ type text struct {
 		Without   []fsmodel.Kind `yaml:"without"`
 		Also      []fsmodel.Kind `yaml:"also"`
 	} `yaml:"files"`
-	Moments  string   `yaml:"moments"`
-	Images   int      `yaml:"images"`
-	Sectors  string   `yaml:"sectors"`
-	Recovery bool     `yaml:"recovery"`
-	Seed     uint64   `yaml:"seed"`
-	Timeout  duration `yaml:"timeout"`
+	Moments  string         `yaml:"moments"`
+	Images   int            `yaml:"images"`
+	Sectors  string         `yaml:"sectors"`
+	Recovery bool           `yaml:"recovery"`
+	Faults   map[string]int `yaml:"faults"`
+	Failures int            `yaml:"failures"`
+	Seed     uint64         `yaml:"seed"`
+	Timeout  duration       `yaml:"timeout"`
 }
 
 // component is a layer as it is written.
@@ -203,7 +209,7 @@ func Parse(path string, b []byte) (*Spec, error) {
 	if s.Timeout == 0 {
 		s.Timeout = time.Minute
 	}
-	for _, check := range []func(*text) error{s.setStack, s.setImages, s.setChecker, s.setFiles} {
+	for _, check := range []func(*text) error{s.setStack, s.setImages, s.setChecker, s.setFiles, s.setFaults} {
 		if err := check(&t); err != nil {
 			return nil, err
 		}

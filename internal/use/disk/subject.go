@@ -55,6 +55,9 @@ type plan struct {
 	// have run.
 	forThreads []bool
 	ran        []string
+	// fault is the request that fails, or nil. Of a plan without one, requests has their counts.
+	fault    *fault
+	requests *stack.Requests
 }
 
 // choose answers the next choice, of n alternatives: by the plan, or with the first one.
