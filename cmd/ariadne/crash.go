@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -414,7 +415,9 @@ func (a *app) crash(cmd *cobra.Command, s *spec.Spec, c *crashFlags, temp string
 	}
 	results, err := crash.Judge(cmd.Context(), o)
 	if c.html != "" && len(results) > 0 {
-		err = errors.Join(err, writePage(c.html, cmp.Or(c.command, s.Name), ops, results))
+		err = errors.Join(err, writeTo(c.html, func(w io.Writer) error {
+			return crash.Page(w, cmp.Or(c.command, s.Name), ops, results)
+		}))
 	}
 	if err == nil {
 		err = a.crashChosen(cmd.Context(), list, c, o)
@@ -603,13 +606,13 @@ func creatable(name string) error {
 	return nil
 }
 
-// writePage writes what came of it to a file.
-func writePage(name, title string, ops []*disk.Op, results []*crash.Result) error {
+// writeTo has a page written to a file.
+func writeTo(name string, page func(io.Writer) error) error {
 	f, err := os.Create(name)
 	if err != nil {
 		return err
 	}
-	return errors.Join(crash.Page(f, title, ops, results), f.Close())
+	return errors.Join(page(f), f.Close())
 }
 
 // interrupted ends it early. Images that were rejected before that are still violations.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -24,6 +25,7 @@ type diskFlags struct {
 	images     int
 	seed       uint64
 	keep       string // directory
+	html       string // file
 	replay     string // file
 	recovery   bool
 	json       bool
@@ -81,6 +83,7 @@ interrupted.`,
 	f.Uint64Var(&d.seed, "seed", 0, "this `seed` instead of the spec's")
 	f.BoolVar(&d.recovery, "recovery", false, "lose the power once more, at each point of each recovery")
 	f.StringVar(&d.keep, "keep", "", "write the smallest failing image of each group to this `directory`")
+	f.StringVar(&d.html, "html", "", "write a page to this `file`, with the failing images and the requests before each loss")
 	f.StringVar(&d.replay, "replay", "", "examine the image of this `trace` again")
 	f.BoolVar(&d.json, "json", false, "print one JSON object")
 	f.BoolVar(&d.quiet, "quiet", false, "print no progress")
@@ -114,6 +117,9 @@ func (a *app) disk(cmd *cobra.Command, d *diskFlags, args []string) error {
 	}
 	if err := vacant(d.keep); err != nil {
 		return usageError{fmt.Errorf("disk: --keep: %w", err)}
+	}
+	if err := creatable(d.html); err != nil {
+		return err
 	}
 	if err := disk.Able(); err != nil {
 		return err
@@ -150,6 +156,9 @@ func (a *app) disk(cmd *cobra.Command, d *diskFlags, args []string) error {
 			d.keep = dir
 		}
 		err = r.Keep(s, d.keep)
+	}
+	if d.html != "" {
+		err = errors.Join(err, writeTo(d.html, func(w io.Writer) error { return disk.Page(w, r) }))
 	}
 	if d.json {
 		json.NewEncoder(a.out).Encode(r) // the output tells itself of errors

@@ -5,27 +5,17 @@ package crash
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk"
-	"github.com/ariadne-mc/ariadne/internal/record/report"
+	"github.com/ariadne-mc/ariadne/internal/record/page"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"plain": unescaped}).Parse(pageText))
-
-// unescaped are lines without control characters, as a terminal shows them.
-func unescaped(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, l := range lines {
-		lines[i] = report.Style{}.Line(l)
-	}
-	return strings.Join(lines, "\n")
-}
+var pageTemplate = page.Parse(pageText)
 
 // line is an operation on the page.
 type line struct {
@@ -93,14 +83,14 @@ func Page(w io.Writer, title string, log []*disk.Op, results []*Result) error {
 			}
 		}
 	}
-	return page.Execute(w, data)
+	return pageTemplate.Execute(w, data)
 }
 
 // linesOf are the operations of a log.
 func linesOf(log []*disk.Op) []line {
 	lines := make([]line, len(log))
 	for k, op := range log {
-		lines[k] = line{Number: k + 1, What: unescaped(short(op.String())), Barrier: op.Barrier(),
+		lines[k] = line{Number: k + 1, What: page.Plain(short(op.String())), Barrier: op.Barrier(),
 			Changes: op.Changes()}
 	}
 	return lines

@@ -150,7 +150,7 @@ func (r *round) failure(im *image, lost []block.Loss, why string) *Failure {
 	for _, l := range lost {
 		f.Lost = append(f.Lost, l.Words(r.log))
 	}
-	f.trace = &Trace{Name: r.e.plan.name, Calls: r.e.plan.calls, base: r.e.base, Log: r.e.log,
+	f.trace = &Trace{Name: r.e.plan.name, Calls: r.e.plan.calls, base: r.base, Log: r.log,
 		Failing: &Loss{At: im.at, Lost: lost}}
 	f.trace.Failed = r.e.results
 	if im.during != nil {

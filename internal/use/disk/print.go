@@ -46,24 +46,7 @@ func Print(w io.Writer, r *Report, style report.Style) {
 	p("%s: %s with %s and %s. %s at %s, %d recovered and examined: %d pass, %d fail", r.Name,
 		some(r.Executions, "execution"), some(r.Requests, "request"), some(r.Flushes, "flush"),
 		some(r.Images, "image"), some(r.Points, "point"), r.Checked, r.Passed, r.Failed)
-	if r.During > 0 {
-		p("  %d of them of power that is lost once more, during the recovery", r.During)
-	}
-	if r.Faulty > 0 {
-		p("  in %s a request fails; in %d of them the workload ends with an error", some(r.Faulty, "execution"), r.FaultsTold)
-	}
-	if r.FaultsLeftOut > 0 {
-		p("  left out: %s that could fail (failures)", some(r.FaultsLeftOut, "request"))
-	}
-	if r.Undecided > 0 {
-		p("  %d undecided, the first: %s", r.Undecided, r.Undecidable)
-	}
-	if r.LeftOut > 0 {
-		p("  left out: %.9g subsets of requests (images)", r.LeftOut)
-	}
-	if r.Pointed {
-		p("  note: images are formed only where the workload wrote %q", crashNow)
-	}
+	r.notes(func(format string, args ...any) { p("  "+format, args...) })
 	if r.Stopped != "" {
 		p("  stopped %s", r.Stopped)
 	}
@@ -80,6 +63,28 @@ func Print(w io.Writer, r *Report, style report.Style) {
 	}
 	for i := range r.Without {
 		r.Without[i].write(func(format string, args ...any) { p("  "+format, args...) })
+	}
+}
+
+// notes say what of a check is not in the numbers of images alone.
+func (r *Report) notes(p func(format string, args ...any)) {
+	if r.During > 0 {
+		p("%d of them of power that is lost once more, during the recovery", r.During)
+	}
+	if r.Faulty > 0 {
+		p("in %s a request fails; in %d of them the workload ends with an error", some(r.Faulty, "execution"), r.FaultsTold)
+	}
+	if r.FaultsLeftOut > 0 {
+		p("left out: %s that could fail (failures)", some(r.FaultsLeftOut, "request"))
+	}
+	if r.Undecided > 0 {
+		p("%d undecided, the first: %s", r.Undecided, r.Undecidable)
+	}
+	if r.LeftOut > 0 {
+		p("left out: %.9g subsets of requests (images)", r.LeftOut)
+	}
+	if r.Pointed {
+		p("note: images are formed only where the workload wrote %q", crashNow)
 	}
 }
 
@@ -113,14 +118,19 @@ func (g *Group) write(p func(format string, args ...any)) {
 		f.Recovery.writeLost(p, "lost at first")
 		f.writeLost(p, "lost in the recovery")
 	}
+	g.writeFurther(func(format string, args ...any) { p("  "+format, args...) })
+}
+
+// writeFurther says which layers have to do with a group, and where its example is.
+func (g *Group) writeFurther(p func(format string, args ...any)) {
 	for _, layer := range g.Threads {
-		p("  threads of the layer %s run in all executions with such images", layer)
+		p("threads of the layer %s run in all executions with such images", layer)
 	}
 	for _, layer := range g.Blamed {
-		p("  without the layer %s, no image fails in this way", layer)
+		p("without the layer %s, no image fails in this way", layer)
 	}
 	if g.Dir != "" {
-		p("  kept in %s", g.Dir)
+		p("kept in %s", g.Dir)
 	}
 }
 

@@ -47,11 +47,11 @@ type Loss struct {
 type stored struct {
 	Trace Trace
 	Sizes []int64
-	Pages []page
+	Pages []devicePage
 }
 
-// page is a part of a device.
-type page struct {
+// devicePage is a part of a device.
+type devicePage struct {
 	Device int
 	Offset int64
 	Data   []byte
@@ -72,7 +72,7 @@ func (t *Trace) Write(name string) (err error) {
 	for i, d := range t.base {
 		s.Sizes = append(s.Sizes, d.Size())
 		for offset, data := range d.Pages {
-			s.Pages = append(s.Pages, page{i, offset, data})
+			s.Pages = append(s.Pages, devicePage{i, offset, data})
 		}
 	}
 	if _, err := io.WriteString(f, traceHeader); err != nil {
