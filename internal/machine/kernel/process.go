@@ -26,10 +26,15 @@ type Break struct {
 	Addr     uint64
 	Was      byte   // what is there without it
 	Function string // that begins there and may fail, or ""
-	Lock     string // the lock function that begins there, or ""
 	Sites    []int  // where functions expose something (internal/machine/node)
 	Behind   bool   // a function returns there that another one has jumped to at its end
 	Instead  bool   // Ariadne executes the instruction there: rdtsc, rdrand and the like
+}
+
+// LockCode is where code is mapped that has breakpoints at lock functions.
+type LockCode struct {
+	Start, End, Offset uint64 // addresses, and where in the file they begin
+	Table              int    // has the functions (internal/machine/node)
 }
 
 // NapSite is a place in a program at which it calls nanosleep.
@@ -77,6 +82,8 @@ type Process struct {
 	AllStop, UnseenStop bool
 	// Breaks are Ariadne's breakpoints in its code (internal/machine/node).
 	Breaks []Break
+	// Locks is where there are others, at lock functions.
+	Locks []LockCode
 	// NapSite is where it has called nanosleep last (internal/machine/node).
 	NapSite NapSite
 	// Followed are the calls of functions at whose end something is exposed, until they return.
@@ -296,8 +303,8 @@ func (n *Node) forkProcess(parent *Thread, a CloneArgs) *Thread {
 		up = p.Parent
 	}
 	c, t := n.NewProcess(up)
-	c.Aux, c.Breaks, c.NapSite, c.Followed, c.Variables = p.Aux, p.Breaks, p.NapSite, slices.Clone(p.Followed),
-		slices.Clone(p.Variables)
+	c.Aux, c.Breaks, c.Locks, c.NapSite = p.Aux, p.Breaks, p.Locks, p.NapSite
+	c.Followed, c.Variables = slices.Clone(p.Followed), slices.Clone(p.Variables)
 	c.PGID, c.SID, c.Exe, c.Args, c.Cwd, c.Root, c.Umask = p.PGID, p.SID, p.Exe, p.Args, p.Cwd, p.Root, p.Umask
 	c.Dumpable, c.TimerSlack = p.Dumpable, p.TimerSlack
 	c.DefaultSlack, c.Persona = p.TimerSlack, p.Persona
@@ -367,7 +374,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 	p.FDs.Exec(p.Node)
 	p.Persona &^= readImpliesExec
 	p.Dumpable, t.Cred.KeepCaps, p.HasExeced, p.AdvisedFork = 1, false, true, false
-	p.Breaks, p.NapSite, p.Followed, p.Variables = nil, NapSite{}, nil, nil
+	p.Breaks, p.Locks, p.NapSite, p.Followed, p.Variables = nil, nil, NapSite{}, nil, nil
 	p.releaseVfork()
 }
 

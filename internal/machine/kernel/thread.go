@@ -80,6 +80,9 @@ type Thread struct {
 	// calls since one last waited or got what it asked for (internal/machine/node)
 	Vain   int
 	Native bool // its last call is made by Linux when it goes on
+	// Overtaken is the address of a lock function at whose entry others had their turn; 0: there is
+	// none.
+	Overtaken uint64
 	// Vfork is the child whose exec or end it waits for; clone then returns its pid.
 	Vfork *Process
 
@@ -350,6 +353,9 @@ func (n *Node) MakeLate(t *Thread) {
 
 // ForgetLate: nobody is late any more.
 func (n *Node) ForgetLate() { n.late = 0 }
+
+// OnlyLate reports whether threads are in the run queue, and each of them is late.
+func (n *Node) OnlyLate() bool { return n.late > 0 && n.late == len(n.ready) }
 
 // isReady reports whether t is in the run queue.
 func (n *Node) isReady(t *Thread) bool { return slices.Contains(n.ready, t) }

@@ -27,19 +27,18 @@ func (n *Node) breakCode(th *thread, maps string) {
 		if n.probing != nil {
 			n.probe(th, &r)
 		}
-		if n.functions == nil && !n.cfg.Faults.Late {
-			continue
-		}
-		entries := entryPoints.of(th, r.file)
-		for name := range n.functions {
-			for _, at := range entries[name] {
-				if addr, ok := r.address(at); ok {
-					n.breakAt(th, addr, name, -1)
+		if n.functions != nil {
+			entries := entryPoints.of(th, r.file)
+			for name := range n.functions {
+				for _, at := range entries[name] {
+					if addr, ok := r.address(at); ok {
+						n.breakAt(th, addr, name, -1)
+					}
 				}
 			}
 		}
 		if n.cfg.Faults.Late {
-			n.breakLocks(th, &r, entries)
+			n.breakLocks(th, &r)
 		}
 	}
 }
@@ -78,6 +77,17 @@ func (n *Node) breakInstructions(th *thread, r *codeRange) {
 			})
 		}
 	}
+}
+
+// breakOf is the breakpoint of a process at an address.
+func breakOf(p *kernel.Process, addr uint64) (b kernel.Break, ok bool) {
+	i, ok := slices.BinarySearchFunc(p.Breaks, addr, func(b kernel.Break, addr uint64) int {
+		return cmp.Compare(b.Addr, addr)
+	})
+	if ok {
+		b = p.Breaks[i]
+	}
+	return b, ok
 }
 
 // breakAt sets a breakpoint: at a function that may fail, with its name, or at a site of the
@@ -130,6 +140,9 @@ func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) 
 		return false
 	}
 	b.Was = was[0]
+	if lock := lockAt(p, addr); lock != nil {
+		b.Was = lock.was
+	}
 	p.Breaks = append(p.Breaks, b)
 	// In the order of addresses, whatever that of the names was.
 	slices.SortFunc(p.Breaks, func(a, b kernel.Break) int { return cmp.Compare(a.Addr, b.Addr) })

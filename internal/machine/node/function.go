@@ -5,7 +5,6 @@ package node
 import (
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/ariadne-mc/ariadne"
@@ -42,17 +41,22 @@ func failingFunctions(values map[string]int64) functions {
 // step. It reports whether there is one, and whether th goes on running.
 func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 	k := th.k
-	if len(k.Proc.Breaks) == 0 {
+	if len(k.Proc.Breaks)+len(k.Proc.Locks) == 0 {
 		return false, false
 	}
 	must(th.tr.Refresh())
 	addr := th.tr.IP() - 1
-	i := slices.IndexFunc(k.Proc.Breaks, func(b kernel.Break) bool { return b.Addr == addr })
-	if i < 0 {
+	b, ok := breakOf(k.Proc, addr)
+	lock := lockAt(k.Proc, addr)
+	if lock != nil {
+		b.Addr, b.Was = addr, lock.was
+	} else if !ok {
 		return false, false
 	}
-	b := k.Proc.Breaks[i]
 	defer n.keepAction(th, unix.SIGTRAP) // a step raises it again
+	if lock != nil && n.overtakenAtLock(th, lock.function, addr) {
+		return true, false
+	}
 	if b.Instead {
 		return true, n.executeAt(th, &b)
 	}
@@ -72,7 +76,7 @@ func (n *Node) atBreak(th *thread) (ours, goesOn bool) {
 		}
 	}
 	n.stepOver(th, &b)
-	return true, b.Lock == "" || !n.overtakenAtLock(th, b.Lock)
+	return true, true
 }
 
 // executeAt executes the instruction in whose place a breakpoint stands. It reports whether th goes
@@ -107,8 +111,14 @@ const returned = -1 << 20
 // checked. It does nothing.
 var endbr64 = [4]byte{0xf3, 0x0f, 0x1e, 0xfa}
 
+// nop does nothing either. Go has it where a copy of a function begins within another one.
+const nop = 0x90
+
 // stepOver executes the instruction in whose place a breakpoint stands.
 func (n *Node) stepOver(th *thread, b *kernel.Break) {
+	if b.Was == nop {
+		return
+	}
 	first := [4]byte{b.Was}
 	if th.tr.Peek(b.Addr+1, first[1:]) == 0 && first == endbr64 {
 		must(th.tr.Jump(b.Addr + uint64(len(endbr64))))

@@ -87,7 +87,7 @@ var rooms = map[string][]string{
 	"Node.watching":    {"watch.go", "signal.go"},
 	"effected":         {"watch.go"},
 	"Node.paging": {"apply.go", "breakpoints.go", "call.go", "checkpoint.go", "files.go", "inplace.go",
-		"machine.go", "paging.go", "process.go"},
+		"locks.go", "machine.go", "paging.go", "process.go"},
 }
 
 // common are fields that any file may use, by type.

@@ -36,6 +36,7 @@ func (n *Node) nextTurn() *kernel.Thread {
 		n.k.TakeReady(t)
 		return t
 	}
+	n.endNap()
 	t := n.k.NextReady()
 	if t == nil || !n.letsNow() {
 		return t
@@ -46,6 +47,19 @@ func (n *Node) nextTurn() *kernel.Thread {
 		return first
 	}
 	return t
+}
+
+// shortNap is how long Go's runtime sleeps at most while it looks for work that another thread may
+// do itself at once.
+const shortNap = ariadne.Time(10e3)
+
+// endNap ends the nap of a thread of Go's runtime while only threads are ready that are late. Such
+// a thread is about to take a goroutine from a late one, which is put off for longer than the nap.
+func (n *Node) endNap() {
+	if t := n.k.NextSilent(); t != nil && n.k.OnlyLate() && t.When <= n.k.Now+shortNap {
+		n.k.Now = max(n.k.Now, t.When)
+		n.k.FireTimer(t)
+	}
 }
 
 // overtaken reports whether another thread goes before th makes the call at whose entry it stands.
@@ -72,11 +86,19 @@ func (n *Node) overtakenBehind(th *thread) bool {
 	return n.letsNow() && !th.k.Native && n.late(th, callName(th.k.Call.NR), "made")
 }
 
-// overtakenAtLock reports whether another thread goes before th goes on in a lock function that
-// it has just entered.
-func (n *Node) overtakenAtLock(th *thread, function string) bool {
+// overtakenAtLock reports whether another thread goes before th, which stands at the breakpoint at
+// the entry of a lock function. th comes there again when it goes on, because the instruction there
+// may be the one that takes the lock.
+func (n *Node) overtakenAtLock(th *thread, function string, addr uint64) bool {
 	n.watch.Called() // a stop takes as long as that of a call
-	return n.letsNow() && n.late(th, function+"()", "")
+	was := th.k.Overtaken
+	th.k.Overtaken = 0
+	if was == addr || !n.letsNow() || !n.late(th, function+"()", "") {
+		return false
+	}
+	th.k.Overtaken = addr
+	must(th.tr.Jump(addr))
+	return true
 }
 
 // late enters a place at which th would go on, and reports whether another goes first.

@@ -39,6 +39,60 @@ func threads(t *testing.T, source, args string, late int) *spec.Spec {
 	return s
 }
 
+// TestLateGoroutines: a bug that goroutines show at locks which are free is found with one late
+// thread, where Go has two processors, and its trace replays.
+func TestLateGoroutines(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "goroutines"),
+		"../../../examples/threads/goroutines").CombinedOutput(); err != nil {
+		t.Skipf("go: %v\n%s", err, out)
+	}
+	for _, c := range []struct {
+		args       string
+		late, cpus int
+		bug        bool
+	}{
+		{"careless", 1, 2, true},
+		{"careless", 0, 2, false},
+		{"careless", 1, 1, false},
+		{"careful", 1, 2, false},
+	} {
+		systemtest.Write(t, filepath.Join(dir, "spec.yaml"), fmt.Sprintf(
+			"faults: {preempt: %d}\nnodes:\n  - name: n\n    command: ./goroutines %s\n    cpus: %d\n    client: true\n",
+			c.late, c.args, c.cpus))
+		s, err := spec.Read(filepath.Join(dir, "spec.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := check.Check(t.Context(), s, check.Options{System: version, Out: filepath.Join(t.TempDir(), "out"),
+			Workers: 1, KeepGoing: true, Search: check.Search{Strategy: "depth-first", Audit: 0.2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Bugs) > 0 || r.Coverage.Nodes.Mismatches > 0 || !r.Coverage.Exhausted ||
+			(r.Outcome == record.Violated) != c.bug {
+			t.Fatalf("%+v: %v, %q, %d mismatches, exhausted %v", c, r.Outcome, r.Bugs, r.Coverage.Nodes.Mismatches,
+				r.Coverage.Exhausted)
+		}
+		if atLocks := c.late > 0 && c.cpus > 1; atLocks != slices.Equal(r.Coverage.AtLocks, []string{"n"}) {
+			t.Errorf("%+v: at locks: %q", c, r.Coverage.AtLocks)
+		}
+		t.Logf("%+v: %d executions", c, r.Executions)
+		if !c.bug {
+			continue
+		}
+		path := r.Violations[0].Trace
+		if text := systemtest.Read(t, path); !strings.Contains(text, "/sync.(*Mutex).") {
+			t.Errorf("the trace:\n%s", text)
+		}
+		again, err := run.Replay(t.Context(), nil, path,
+			run.Options{System: version, Out: filepath.Join(t.TempDir(), "out")})
+		if err != nil || again.Mismatch != nil || again.Outcome != record.Violated {
+			t.Fatalf("%+v, %v", again, err)
+		}
+	}
+}
+
 // TestLateThreads: bugs that threads show when so many of them are late are found by all
 // exhaustive searches, after the same number of executions, and their traces replay. With one
 // fewer there is nothing.
