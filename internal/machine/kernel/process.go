@@ -134,9 +134,8 @@ type Process struct {
 	Persona               uint32 // personality(2)
 	DefaultSlack          uint64 // what TimerSlack was when the process was forked
 	OOMScoreAdj           int
-	CoreFilter            int          // /proc/<pid>/coredump_filter
-	Started               ariadne.Time // when it was made
-	state                 slots        // what packages of objects keep
+	CoreFilter            int   // /proc/<pid>/coredump_filter
+	state                 slots // what packages of objects keep
 }
 
 // NewProcess returns a process with one thread, the child of parent (or nil).
@@ -148,7 +147,7 @@ func (n *Node) NewProcess(parent *Process) (*Process, *Thread) {
 		ExitSig: int(unix.SIGCHLD), Actions: &signal.Actions{},
 		Rlimits: map[int][2]uint64{}}
 	n.Procs[pid] = p
-	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1}
+	t := &Thread{TID: pid, Proc: p, Affinity: 1<<n.CPUs - 1, Started: n.Now}
 	p.Threads, p.Leader = []*Thread{t}, t
 	p.SetUser(0, 0)
 	return p, t
@@ -169,7 +168,7 @@ const readImpliesExec = 0x400000
 
 // NewThread adds a thread to p.
 func (p *Process) NewThread() *Thread {
-	t := &Thread{TID: p.Node.nextPID, Proc: p, Affinity: 1<<p.Node.CPUs - 1}
+	t := &Thread{TID: p.Node.nextPID, Proc: p, Affinity: 1<<p.Node.CPUs - 1, Started: p.Node.Now}
 	p.Node.nextPID++
 	p.Threads = append(p.Threads, t)
 	return t
@@ -366,6 +365,7 @@ func (p *Process) Exec(t *Thread, file, name string, args []string) {
 			h(t)
 		}
 	}
+	t.Started = p.Leader.Started
 	p.Leader = t
 	t.TID, p.MM, p.ExitSig = p.PID, p.Node.newMM(), int(unix.SIGCHLD)
 	p.Exe, p.Args, t.Name = file, args, CommName(path.Base(name))

@@ -77,6 +77,7 @@ type Thread struct {
 	NoTSC       bool         // rdtsc is a fault (PR_SET_TSC)
 	Policy      MemoryPolicy // set_mempolicy
 	CPUTime     ariadne.Time // virtual processor time used
+	Started     ariadne.Time // when it was made
 	// calls since one last waited or got what it asked for (internal/machine/node)
 	Vain   int
 	Native bool // its last call is made by Linux when it goes on

@@ -276,6 +276,9 @@ var tellingCalls = []struct {
 	{"/proc/stat", true, nil, func(p *learner) { p.text("stat") }},
 	{"/proc/loadavg", false, nil, func(p *learner) { p.text("loadavg") }},
 	{"/proc/pid/status", false, nil, func(p *learner) { p.text("status") }},
+	{"/proc/pid/stat of a new thread", true, nil, func(p *learner) {
+		p.learnt.WriteString(statText(&view{p.th, p.th.Proc.NewThread(), p.th.Proc}))
+	}},
 	{"/proc/pid/stat", false, nil, func(p *learner) { p.learnt.WriteString(statText(&view{p.th, p.th, p.th.Proc})) }},
 }
 

@@ -406,14 +406,15 @@ func statText(v *view) string {
 	letter, _ := v.state()
 	pending, _, blocked, ignored, caught := v.signals()
 	nice, policy, priority := 0, 0, 0
+	n, started := p.Node, v.task().Started
 	if v.thread != nil {
 		nice, policy, priority = v.thread.Nice, v.thread.Sched.Policy, v.thread.Sched.Priority
 	}
 	real := realStat(v)
-	n := p.Node
+	n.TellStamp(n.RealBase + int64(started))
 	f := []any{v.tid(), "(" + v.comm() + ")", letter, p.ParentPID(), p.PGID, p.SID, 0, -1, 4194304, 0, 0, 0, 0,
 		ticks(p.CPU()), 0, ticks(p.ChildCPUTime), 0, 20 + nice, nice, threadsOf(p), 0,
-		(n.MonoBase + int64(p.Started)) / 1e7, v.size(), residentPages, uint64(kernel.RlimInfinity), real[26], real[27],
+		(n.MonoBase + int64(started)) / 1e7, v.size(), residentPages, uint64(kernel.RlimInfinity), real[26], real[27],
 		real[28], 0, 0,
 		uint64(pending) & 0x7fffffff, uint64(blocked) & 0x7fffffff, uint64(ignored) & 0x7fffffff,
 		uint64(caught) & 0x7fffffff, 0, 0, 0,
