@@ -282,6 +282,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 	}
 	for _, q := range r.Properties {
 		text := fmt.Sprintf("%s: %s judged", q.Name, plural(q.Judged, "moment"))
+		if q.Parts > 1 {
+			text += fmt.Sprintf(" in %d parts", q.Parts)
+		}
 		if q.Undecided > 0 {
 			text += fmt.Sprintf(", %d undecided", q.Undecided)
 		}

@@ -105,9 +105,10 @@ func (p *Properties) Doubts() (all []string) {
 
 type compiled struct {
 	property.Predicate
-	params []string
-	fn     *starlark.Function
-	window int // its place among Properties.windows, with Predicate.Window
+	params   []string
+	fn       *starlark.Function
+	window   int       // its place among Properties.windows, with Predicate.Window
+	division *Division // or nil
 }
 
 // goal is a property.Goal. Both read the same snapshot.
@@ -130,13 +131,17 @@ type Config struct {
 	Nodes      []string        // names
 }
 
+// builtins are what expressions and definitions can call besides script.Predeclared.
+var builtins = starlark.StringDict{
+	"agree": starlark.NewBuiltin("agree", agree), "one": starlark.NewBuiltin("one", one),
+	"rising": starlark.NewBuiltin("rising", rising), "decided": starlark.NewBuiltin("decided", decided),
+}
+
 // NewProperties compiles properties. Errors are of type *script.Error.
 func NewProperties(c Config) (*Properties, error) {
 	p := &Properties{Config: c, reads: map[string]bool{}, noted: &noted{}}
 	known := maps.Clone(script.Predeclared)
-	known["agree"], known["one"], known["rising"] = starlark.NewBuiltin("agree", agree),
-		starlark.NewBuiltin("one", one), starlark.NewBuiltin("rising", rising)
-	known["decided"] = starlark.NewBuiltin("decided", decided)
+	maps.Copy(known, builtins)
 	if c.Definitions != "" {
 		src, err := readfile.AtMost(c.Definitions, readfile.Spec)
 		if err != nil {
@@ -226,6 +231,7 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		c.window = len(p.windows)
 		p.windows = append(p.windows, expose.Window{Names: reads, Up: sees.Up, Length: q.Window})
 	}
+	c.division = p.divide(&q, expr, known)
 	thread := script.NewThread(p.Path, nil)
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
 	globals, err := script.Exec(thread, p.Path, src, known)

@@ -26,6 +26,10 @@ type Config struct {
 	Patience time.Duration
 	// Turned: nodes ran when the verifier began, so of each node it waits for the record Turned.
 	Turned bool
+	// Parts, if it is more than 1, is into how many parts the property's tuples are divided by keys
+	// (judge.Division). The verifier judges the same moments as one of the whole property would, by
+	// the tuples of one part, from 0.
+	Part, Parts int
 	// OnJudged, when not nil, is called with each snapshot that was judged, and the stamp of the
 	// event that led to it.
 	OnJudged func(Stamp, *expose.Snapshot)
@@ -74,6 +78,7 @@ type Verifier struct {
 	Config
 	properties *judge.Properties
 	judge      *judge.Judge
+	division   *judge.Division // with Parts
 	nodes      []follower
 	order      order
 	begin      ariadne.Time // of the first Beat
@@ -128,7 +133,8 @@ const historyMax = 32
 // goal.
 func NewVerifier(c Config, p *judge.Properties) *Verifier {
 	n := len(p.Nodes)
-	v := &Verifier{Config: c, properties: p, judge: p.NewJudge(1), nodes: make([]follower, n),
+	v := &Verifier{Config: c, properties: p, judge: p.NewJudge(1), division: p.Division(),
+		nodes:    make([]follower, n),
 		order:    order{clockError: ariadne.Time(c.ClockError)},
 		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]bool{}}
 	for i := range v.nodes {
@@ -391,7 +397,7 @@ func (v *Verifier) apply(e *event) error {
 	set := &v.snapshot.Sets[e.Node]
 	switch {
 	case e.Kind == Show:
-		*set = (*set).After(e.Changes)
+		*set = (*set).After(v.own(e))
 		f.learn(e.Changes)
 	case e.Kind == Up && e.away:
 		*set, v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.set, f.kept.up, f.kept.unknown, false
@@ -432,6 +438,20 @@ func (v *Verifier) apply(e *event) error {
 	v.snapshot.Earlier, v.judged = nil, nil
 	v.aims.interrupt(e)
 	return nil
+}
+
+// own are the changes of an event as they concern the verifier's part. A tuple of another part
+// takes the place of one of the same name and key, which may have been of this part.
+func (v *Verifier) own(e *event) []expose.Change {
+	if v.Parts <= 1 {
+		return e.Changes
+	}
+	all := slices.Clone(e.Changes)
+	for i := range all {
+		c := &all[i]
+		c.Ends = c.Ends || v.division.Part(v.properties.Nodes[e.Node], &c.Tuple, v.Parts) != v.Part
+	}
+	return all
 }
 
 // doubtful says why it is not certain that the system was in the present state; "": it was.
@@ -513,7 +533,11 @@ func (v *Verifier) decide(e *event) error {
 	s := &v.snapshot
 	if windows := v.properties.Windows(); windows != nil {
 		if v.judged != nil {
-			s.Earlier = s.Earlier.Then(windows, v.judged, s)
+			was := s.Earlier
+			if s.Earlier = was.Then(windows, v.judged, s); s.Earlier == was && v.Parts > 1 {
+				// Tuples of other parts have changed: all of this one are as they were just before.
+				s.Earlier = nil
+			}
 		}
 		v.judged = &expose.Snapshot{Sets: slices.Clone(s.Sets), Up: slices.Clone(s.Up), Earlier: s.Earlier}
 	}

@@ -29,6 +29,8 @@ type Watch struct {
 	ClockError time.Duration
 	// Sample is of how many keys of a name one is watched.
 	Sample map[string]int
+	// Parts is into how many parts a property is divided that is judged by keys; 0: one.
+	Parts int
 	// MaxCalls is how many calls of functions of one node are watched in a second; 0: all.
 	MaxCalls int
 }
@@ -77,6 +79,9 @@ type watchText struct {
 	sampled []text
 }
 
+// maxParts is the greatest number of parts.
+const maxParts = 1024
+
 // maxCalls is the greatest max_calls.
 const maxCalls = 10_000_000
 
@@ -103,6 +108,7 @@ var watchFields = []field[watchText]{
 				w.sampled = append(w.sampled, name)
 			})
 		}},
+	countField("parts", "Into how many parts a property that is judged by keys is divided: agree, one with per, rises, and that a stage with a key has no tuples. The processes of a watch share the parts; default 1.", 1, maxParts, func(w *watchText) *int { return &w.Parts }),
 	countField("max_calls", "How many calls of functions of one node are watched in a second, at most. Of further ones the values are unknown; default: all.", 10, maxCalls, func(w *watchText) *int { return &w.MaxCalls }),
 	durationField("clock_error", "By how much the clocks of two machines differ at most; default 0: all nodes run on this machine.", 0, func(w *watchText) *time.Duration { return &w.ClockError }),
 }

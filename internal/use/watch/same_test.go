@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"os"
@@ -31,7 +32,7 @@ func TestSameVerdicts(t *testing.T) {
 	names := []string{"ring/loop-bug", "twofaults/figure8-bug"}
 	if os.Getenv("ARIADNE_LONG") != "" {
 		names = append(names, "twofaults/indoubt-bug", "locks/restart-bug", "locks/conflicts-bug",
-			"primarybackup/primaries-bug")
+			"primarybackup/primaries-bug", "redsync/lease-bug")
 	}
 	for _, name := range names {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
@@ -117,6 +118,9 @@ func compareProperty(t *testing.T, s *spec.Spec, p *judge.Properties, steps []ar
 	}
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
+		if seed < 3 && p.Division() != nil {
+			compareDivided(t, s, p, steps, random)
+		}
 		got := verdicts(t, p, live.Config{}, shuffle(random, export(s, steps, random, 0)))
 		if !slices.Equal(got, want) {
 			t.Fatalf("seed %d: %q, want %q", seed, got, want)
@@ -127,6 +131,40 @@ func compareProperty(t *testing.T, s *spec.Spec, p *judge.Properties, steps []ar
 		for _, g := range got {
 			if !slices.Contains(want, g) {
 				t.Fatalf("seed %d: %q is not among %q", seed, g, want)
+			}
+		}
+	}
+}
+
+// compareDivided compares the moments at which a property is broken by one verifier with those at
+// which it is by some of n parts. The records of each part arrive in another order.
+func compareDivided(t *testing.T, s *spec.Spec, p *judge.Properties, steps []ariadne.Step, random *rand.Rand) {
+	t.Helper()
+	for _, wrong := range []ariadne.Time{0, 5 * perStep} {
+		records := export(s, steps, random, wrong)
+		broken := func(part, parts int) (moments int, broken map[live.Stamp]bool) {
+			broken = map[live.Stamp]bool{}
+			j := p.NewJudge(1)
+			verdicts(t, p, live.Config{ClockError: time.Duration(wrong), Part: part, Parts: parts,
+				OnJudged: func(at live.Stamp, s *expose.Snapshot) {
+					moments++
+					if j.Judge(s, expose.Between) != "" {
+						broken[at] = true
+					}
+				}}, shuffle(random, records))
+			return moments, broken
+		}
+		moments, want := broken(0, 1)
+		for _, n := range []int{2, 3} {
+			got := map[live.Stamp]bool{}
+			for part := range n {
+				m, b := broken(part, n)
+				if maps.Copy(got, b); m != moments {
+					t.Fatalf("part %d of %d judged %d moments, one verifier %d", part+1, n, m, moments)
+				}
+			}
+			if !maps.Equal(got, want) {
+				t.Fatalf("%s is broken at %v, and in one of %d parts at %v", nameOf(p), want, n, got)
 			}
 		}
 	}

@@ -227,9 +227,10 @@ type sharing struct {
 	stop     context.CancelCauseFunc
 }
 
-// part is what one process judges at a time: a property, in one turn.
+// part is what one process judges at a time: a property, or a part of one by keys, in one turn.
 type part struct {
 	key        string // names the part
+	number     int    // of the parts of the property, from 0
 	turn       int
 	from       uint64 // where the turn begins in the log
 	spec       *spec.Spec
@@ -414,8 +415,15 @@ func (w *sharing) enterTurns(over context.Context, helpers *sync.WaitGroup) erro
 		w.mu.Lock()
 		w.turn, w.spec, w.report.Notes = number, s, notes
 		for i, p := range all {
-			w.parts = append(w.parts, &part{key: fmt.Sprintf("%d %d", number, i), turn: number, from: begun.from,
-				spec: s, properties: p})
+			n := partsOf(s, p)
+			for k := range n {
+				key := fmt.Sprintf("%d %d", number, i)
+				if n > 1 {
+					key += fmt.Sprintf(" %d of %d", k+1, n)
+				}
+				w.parts = append(w.parts, &part{key: key, number: k, turn: number, from: begun.from, spec: s,
+					properties: p})
+			}
 		}
 		w.mu.Unlock()
 		if number > 0 && w.options.OnReload != nil {
@@ -567,7 +575,7 @@ func (w *sharing) take(p *part, l *stream.Lease) error {
 	if err != nil {
 		return err
 	}
-	h := &holding{verifying: newVerifying(p.spec, p.properties, r, p.turn), lease: l, reader: r}
+	h := &holding{verifying: newVerifying(p.spec, p.properties, p.number, r, p.turn), lease: l, reader: r}
 	w.mu.Lock()
 	p.held = h
 	if p.status != nil {
@@ -647,7 +655,7 @@ func (w *sharing) statuses() (all []*Status) {
 			all = append(all, p.status)
 		}
 	}
-	return all
+	return joined(all)
 }
 
 // endWatch has agents end, and waits until all that they told is judged.
@@ -697,14 +705,20 @@ func (w *sharing) leave(ctx context.Context) error {
 	if w.lease != nil {
 		_ = w.lease.Release(ctx)
 	}
+	var statuses []*Status
 	for _, p := range parts {
-		w.reportOn(ctx, p)
+		if s := w.outcome(ctx, p); s != nil {
+			statuses = append(statuses, s)
+		}
+	}
+	for _, s := range joined(statuses) {
+		w.report.add(s)
 	}
 	return all
 }
 
-// reportOn enters what came of a part, here or elsewhere.
-func (w *sharing) reportOn(ctx context.Context, p *part) {
+// outcome is what came of a part, here or elsewhere; nil: nobody has told.
+func (w *sharing) outcome(ctx context.Context, p *part) *Status {
 	s := p.status
 	if h := p.held; h != nil {
 		s = h.status.Load()
@@ -720,11 +734,10 @@ func (w *sharing) reportOn(ctx context.Context, p *part) {
 	switch {
 	case s == nil:
 		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: no process has judged it", nameOf(p.properties)))
-		return
 	case w.options.Shared.Listen != "" && !s.Done:
 		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: the log was not judged up to its end", s.Name))
 	}
-	w.report.add(s)
+	return s
 }
 
 // nameOf is the name of the one property that p has.

@@ -27,16 +27,21 @@ func joinWatch(path, at string) int {
 	return 1
 }
 
-// sharedSpec has four properties that fail twice: before and after a verifier is killed.
+// sharedSpec has five properties that fail twice: before and after a verifier is killed. The last
+// one is divided, and each of its parts fails.
 const sharedSpec = `
 name: shared
 nodes: [{name: n1}, {name: n2}]
-expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}}
-properties: {p1: {one: leader}, p2: {one: leader}, p3: {one: leader}, p4: {one: leader}}
+expose:
+  leader: {line: 'leads (?P<term>\d+)', until: follows}
+  held: {line: 'holds (?P<lock>\w+)', key: lock, until: follows}
+properties: {p1: {one: leader}, p2: {one: leader}, p3: {one: leader}, p4: {one: leader}, p5: {one: held, per: lock}}
 watch:
+  parts: 2
   nodes:
-    n1: {start: 'echo leads 1; sleep 99'}
-    n2: {start: 'sleep 6; echo leads 2; sleep 0.5; echo follows; sleep 9; echo leads 3; sleep 99'}
+    n1: {start: 'echo leads 1; echo holds a; echo holds x; sleep 99'}
+    n2: {start: 'sleep 6; echo leads 2; echo holds a; echo holds x; sleep 0.5; echo follows; sleep 9;
+      echo leads 3; echo holds x; echo holds a; sleep 99'}
 `
 
 // agents runs an agent for each node until ctx ends. The channel has what came of each.
@@ -83,12 +88,12 @@ func TestTakeOver(t *testing.T) {
 				n += k
 			}
 			switch n {
-			case 4:
+			case 6:
 				if err := other.Process.Kill(); err != nil {
 					t.Error(err)
 				}
 				_ = other.Wait()
-			case 8:
+			case 12:
 				cancel()
 			}
 		}})
@@ -100,17 +105,13 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("an agent: %v", err)
 		}
 	}
-	if r.Outcome != record.Violated || len(r.Findings) != 8 || r.TakenOver == 0 || len(r.Properties) != 4 {
+	if r.Outcome != record.Violated || len(r.Findings) != 12 || r.TakenOver == 0 || len(r.Properties) != 5 {
 		t.Errorf("%v, %d findings, %d taken over, %q", r.Outcome, len(r.Findings), r.TakenOver, r.Doubts)
 	}
-	for p, n := range found {
-		if n != 2 {
-			t.Errorf("%s was violated %d times, want 2", p, n)
-		}
-	}
 	for _, p := range r.Properties {
-		if p.Findings != 2 || !p.Broken {
-			t.Errorf("%+v", p)
+		want := 2 * max(p.Parts, 1)
+		if p.Findings != want || found[p.Name] != want || !p.Broken || (p.Parts == 2) != (p.Name == "p5") {
+			t.Errorf("%+v, violated %d times", p, found[p.Name])
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 type verifying struct {
 	name     string
 	turn     int
+	parts    int // into how many the property is divided
 	verifier *live.Verifier
 	reader   Reader
 	findings int // for the goroutine of run
@@ -42,6 +43,36 @@ type Status struct {
 	Done   bool     `json:"done"` // that was the last one
 }
 
+// joined are the statuses of properties, of those of their parts. All parts judge the same moments,
+// so a property is judged as far as the part that is least far.
+func joined(parts []*Status) (all []*Status) {
+	for _, s := range parts {
+		if s.Parts == 0 {
+			all = append(all, s)
+			continue
+		}
+		i := slices.IndexFunc(all, func(o *Status) bool { return o.Name == s.Name && o.Turn == s.Turn })
+		if i < 0 {
+			own := *s
+			own.Doubts = slices.Clone(s.Doubts)
+			all = append(all, &own)
+			continue
+		}
+		to := all[i]
+		to.Findings += s.Findings
+		to.Broken = to.Broken || s.Broken
+		to.Done = to.Done && s.Done
+		to.Read = min(to.Read, s.Read)
+		if s.Records < to.Records {
+			to.Counts, to.Up = s.Counts, s.Up
+		}
+		to.Doubts = append(to.Doubts, s.Doubts...)
+		slices.Sort(to.Doubts)
+		to.Doubts = slices.Compact(to.Doubts)
+	}
+	return all
+}
+
 // statusEvery is how often a verifier makes a status.
 const statusEvery = 500 * time.Millisecond
 
@@ -53,6 +84,9 @@ func (v *verifying) state() *Status {
 	}
 	s.Property = Property{Name: v.name, Turn: v.turn, Findings: v.findings, Broken: v.verifier.Broken() != "",
 		Counts: v.verifier.Counts}
+	if v.parts > 1 {
+		s.Parts = v.parts
+	}
 	if n := v.verifier.Series(); n != nil {
 		own := *n // its points do not change
 		s.Number = &own
@@ -143,6 +177,11 @@ func judged(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
 		}
 		return nil, nil, spec.Errors{{Path: s.Path, Text: text}}
 	}
+	for _, p := range all {
+		if s.Watch.Parts > 1 && p.Division() == nil {
+			notes = append(notes, fmt.Sprintf("property %q is not divided: it is none of agree, one with per, rises, and that a stage with a key has no tuples", nameOf(p)))
+		}
+	}
 	return all, slices.Concat(notes, different(s)), nil
 }
 
@@ -154,28 +193,42 @@ func (w *watching) verifyBy(s *spec.Spec) error {
 	}
 	w.report.Notes = notes
 	for _, p := range all {
-		v := newVerifying(s, p, w.log.Reader(), w.turn)
-		w.verify = append(w.verify, v)
-		go func() {
-			err := v.run(func(f *live.Finding) error {
-				w.findings <- found{finding: *f}
-				return nil
-			})
-			if err != nil {
-				w.findings <- found{err: err}
-			}
-			close(v.done)
-		}()
+		for part := range partsOf(s, p) {
+			w.begin(newVerifying(s, p, part, w.log.Reader(), w.turn))
+		}
 	}
 	return nil
 }
 
-// newVerifying returns a verifier of one property.
-func newVerifying(s *spec.Spec, p *judge.Properties, from Reader, turn int) *verifying {
+// begin has a verifier judge what comes in the log.
+func (w *watching) begin(v *verifying) {
+	w.verify = append(w.verify, v)
+	go func() {
+		err := v.run(func(f *live.Finding) error {
+			w.findings <- found{finding: *f}
+			return nil
+		})
+		if err != nil {
+			w.findings <- found{err: err}
+		}
+		close(v.done)
+	}()
+}
+
+// partsOf is into how many parts a property is divided.
+func partsOf(s *spec.Spec, p *judge.Properties) int {
+	if p.Division() == nil {
+		return 1
+	}
+	return max(s.Watch.Parts, 1)
+}
+
+// newVerifying returns a verifier of a part of one property.
+func newVerifying(s *spec.Spec, p *judge.Properties, part int, from Reader, turn int) *verifying {
 	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
-		Patience: s.Watch.Patience, Turned: turn > 0}
-	v := &verifying{turn: turn, verifier: live.NewVerifier(c, p), reader: from, done: make(chan struct{}),
-		unseen: sampledOf(s, p)}
+		Patience: s.Watch.Patience, Turned: turn > 0, Part: part, Parts: partsOf(s, p)}
+	v := &verifying{turn: turn, parts: c.Parts, verifier: live.NewVerifier(c, p), reader: from,
+		done: make(chan struct{}), unseen: sampledOf(s, p)}
 	v.name = v.verifier.Name()
 	v.state()
 	return v

@@ -121,7 +121,10 @@ var kindNames = [...]string{live.Show: "exposes", live.Up: "up", live.Down: "dow
 type Property struct {
 	Name string `json:"name"`
 	// Turn is how often the properties had changed before this one was judged.
-	Turn     int  `json:"turn,omitempty"`
+	Turn int `json:"turn,omitempty"`
+	// Parts is into how many parts it was divided by keys. All have judged the same moments, each
+	// by its keys.
+	Parts    int  `json:"parts,omitempty"`
 	Findings int  `json:"findings"`
 	Broken   bool `json:"broken"` // it did not hold at the end
 	live.Counts
@@ -183,7 +186,11 @@ type watching struct {
 func (w *watching) statuses() []*Status {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return mapped(w.verify, func(v *verifying) *Status { return v.status.Load() })
+	return statusesOf(w.verify)
+}
+
+func statusesOf(all []*verifying) []*Status {
+	return joined(mapped(all, func(v *verifying) *Status { return v.status.Load() }))
 }
 
 // found is a finding, or an error, of a verifier.
@@ -341,8 +348,8 @@ func (w *watching) conclude() *Report {
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}
-	for _, v := range slices.Concat(w.ended, w.verify) {
-		r.add(v.status.Load())
+	for _, s := range statusesOf(slices.Concat(w.ended, w.verify)) {
+		r.add(s)
 	}
 	r.Doubts = append(r.Doubts, w.agent.doubts()...)
 	r.conclude(w.spec)
