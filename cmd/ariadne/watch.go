@@ -306,7 +306,8 @@ func (p *watchPrinter) report(r *watch.Report) {
 		fmt.Fprintf(p.out, "%s: %s of other keys not watched\n", name, plural(r.LeftOut[name], "change"))
 	}
 	if r.TakenOver > 0 {
-		fmt.Fprintf(p.out, "properties taken over from another process: %d\n", r.TakenOver)
+		fmt.Fprintf(p.out, "properties taken over from another process: %d, %d from a checkpoint\n", r.TakenOver,
+			r.Restored)
 	}
 	outcome := map[record.Outcome]string{record.Nothing: "No violation.", record.Violated: "Violation.",
 		record.Suspected: "Suspected violation.", record.Inconclusive: "Inconclusive."}[r.Outcome]

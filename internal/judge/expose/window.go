@@ -70,10 +70,21 @@ func (e *Earlier) Then(windows []Window, from, to *Snapshot) *Earlier {
 	if next == nil {
 		return e
 	}
-	for i, all := range next.by {
+	return NewEarlier(next.by)
+}
+
+// NewEarlier is what windows have that have some snapshots, the latest last.
+func NewEarlier(by [][]*Snapshot) *Earlier {
+	e := &Earlier{by: by}
+	some := false
+	for i, all := range by {
 		for _, s := range all {
-			next.hash = next.hash.Plus(s.Hash()).Plus(hash.Of(uint64(i), 0, 29))
+			some = true
+			e.hash = e.hash.Plus(s.Hash()).Plus(hash.Of(uint64(i), 0, 29))
 		}
 	}
-	return next
+	if !some {
+		return nil
+	}
+	return e
 }

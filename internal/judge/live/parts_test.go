@@ -167,38 +167,70 @@ func compareParts(t *rapid.T, name string, whole partVerdicts, p *judge.Properti
 
 // BenchmarkParts is what an event of one of 1000 keys costs the verifier of a part.
 func BenchmarkParts(b *testing.B) {
-	const nodes, keys = 3, 1000
 	for _, n := range []int{1, 2, 4, 8} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
-			v := NewVerifier(Config{Parts: n}, keyed(nodes)["agree"])
-			seq, at := [nodes]uint64{}, ariadne.Time(0)
-			take := func(node int, r Record) {
-				seq[node]++
-				r.Node, r.Seq, r.After, r.At = ariadne.NodeID(node), seq[node], at, at
-				if err := v.Take(r); err != nil {
-					b.Fatal(err)
-				}
-			}
-			show := func(i int) {
-				at += 10
-				k := strconv.Itoa(i / nodes % keys)
-				take(i%nodes, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "value", Key: k,
-					Fields: []string{"k", "v"}, Values: []string{k, strconv.Itoa(i / nodes / keys)}}}}})
-				for node := range nodes {
-					take(node, Record{Kind: Beat})
-				}
-			}
-			for node := range nodes {
-				take(node, Record{Kind: Up})
-			}
-			for i := range nodes * keys {
-				show(i)
-			}
-			i := nodes * keys
+			_, show := showing(b, n)
 			for b.Loop() {
-				show(i)
-				i++
+				show()
 			}
 		})
 	}
+}
+
+// BenchmarkCheckpoint is what it costs to save and restore the verifier of 1000 keys of three
+// nodes.
+func BenchmarkCheckpoint(b *testing.B) {
+	v, _ := showing(b, 1)
+	state, err := v.Save()
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("save", func(b *testing.B) {
+		for b.Loop() {
+			if _, err := v.Save(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(len(state)), "bytes")
+	})
+	b.Run("restore", func(b *testing.B) {
+		for b.Loop() {
+			if err := NewVerifier(Config{Parts: 1}, keyed(3)["agree"]).Restore(state); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// showing is a verifier of the first of n parts that has taken 1000 keys of three nodes, and a
+// function that has it take a further event.
+func showing(b *testing.B, n int) (v *Verifier, show func()) {
+	const nodes, keys = 3, 1000
+	v = NewVerifier(Config{Parts: n}, keyed(nodes)["agree"])
+	seq, at, i := [nodes]uint64{}, ariadne.Time(0), 0
+	take := func(node int, r Record) {
+		seq[node]++
+		r.Node, r.Seq, r.After, r.At = ariadne.NodeID(node), seq[node], at, at
+		if err := v.Take(r); err != nil {
+			b.Fatal(err)
+		}
+	}
+	show = func() {
+		at += 10
+		k := strconv.Itoa(i / nodes % keys)
+		take(i%nodes, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "value", Key: k,
+			Fields: []string{"k", "v"}, Values: []string{k, strconv.Itoa(i / nodes / keys)}}}}})
+		for node := range nodes {
+			take(node, Record{Kind: Beat})
+		}
+		i++
+	}
+	for node := range nodes {
+		take(node, Record{Kind: Up})
+	}
+	for range nodes * keys {
+		show()
+	}
+	v.Found()
+	return v, show
 }

@@ -233,6 +233,7 @@ type part struct {
 	number     int    // of the parts of the property, from 0
 	turn       int
 	from       uint64 // where the turn begins in the log
+	sum        string // of the texts of the turn
 	spec       *spec.Spec
 	properties *judge.Properties
 	held       *holding // nil: this process does not judge it
@@ -247,6 +248,8 @@ type holding struct {
 	*verifying
 	lease  *stream.Lease
 	reader *stream.Reader
+	saved  ariadne.Time  // when it made a checkpoint last, by native.Now
+	saving time.Duration // how long that took
 }
 
 // watchShared judges what agents tell in a log. It ends the watch if it has the log's server.
@@ -354,8 +357,8 @@ func (w *sharing) run(ctx context.Context) error {
 		defer time.AfterFunc(w.options.Time, func() { w.stop(nil) }).Stop()
 	}
 	for ctx.Err() == nil {
-		if err := w.tend(ctx); err != nil && ctx.Err() == nil && w.options.OnWait != nil {
-			w.options.OnWait(fmt.Sprintf("the log does not answer: %v", err))
+		if err := w.tend(ctx); err != nil && ctx.Err() == nil {
+			w.wait(fmt.Sprintf("the log does not answer: %v", err))
 		}
 		select {
 		case <-ctx.Done():
@@ -421,8 +424,8 @@ func (w *sharing) enterTurns(over context.Context, helpers *sync.WaitGroup) erro
 				if n > 1 {
 					key += fmt.Sprintf(" %d of %d", k+1, n)
 				}
-				w.parts = append(w.parts, &part{key: key, number: k, turn: number, from: begun.from, spec: s,
-					properties: p})
+				w.parts = append(w.parts, &part{key: key, number: k, turn: number, from: begun.from,
+					sum: sum(begun.text), spec: s, properties: p})
 			}
 		}
 		w.mu.Unlock()
@@ -550,7 +553,7 @@ func (w *sharing) tendPart(ctx context.Context, p *part, most int) error {
 	if p.isOver() {
 		return l.Release(ctx)
 	}
-	return w.take(p, l)
+	return w.take(ctx, p, l)
 }
 
 // readStatus reads what another process has told of a part.
@@ -569,22 +572,31 @@ func (w *sharing) readStatus(ctx context.Context, p *part) error {
 	return nil
 }
 
-// take begins to judge a part, from the beginning of its turn.
-func (w *sharing) take(p *part, l *stream.Lease) error {
-	r, err := w.conn.NewReader(context.Background(), w.names, p.turn, p.from)
-	if err != nil {
-		return err
+// take begins to judge a part, from its checkpoint or from the beginning of its turn.
+func (w *sharing) take(ctx context.Context, p *part, l *stream.Lease) error {
+	h := w.restore(ctx, p, l)
+	restored := h != nil
+	if h == nil {
+		r, err := w.conn.NewReader(context.Background(), w.names, p.turn, p.from)
+		if err != nil {
+			return err
+		}
+		h = &holding{verifying: newVerifying(p.spec, p.properties, p.number, r, p.turn), lease: l, reader: r}
 	}
-	h := &holding{verifying: newVerifying(p.spec, p.properties, p.number, r, p.turn), lease: l, reader: r}
+	h.saved = native.Now()
+	h.onRead = func() error { return w.keepCheckpoint(p, h) }
 	w.mu.Lock()
 	p.held = h
 	if p.status != nil {
 		w.report.TakenOver++
 	}
+	if restored {
+		w.report.Restored++
+	}
 	w.mu.Unlock()
 	go func() {
 		defer close(h.done)
-		n := 0
+		n := h.findings
 		err := h.run(func(f *live.Finding) error {
 			text, err := json.Marshal(words(p.spec, f))
 			if err != nil {
@@ -593,7 +605,7 @@ func (w *sharing) take(p *part, l *stream.Lease) error {
 			n++
 			return w.conn.Publish(w.life, p.key, n-1, text)
 		})
-		if err = errors.Join(err, r.Err()); err != nil && w.life.Err() == nil {
+		if err = errors.Join(err, h.reader.Err()); err != nil && w.life.Err() == nil {
 			w.stop(err)
 		}
 	}()

@@ -19,6 +19,7 @@ import (
 
 // joinWatch judges what agents tell in a log, in a process that is killed.
 func joinWatch(path, at string) int {
+	checkpointEvery = time.Second
 	s, err := spec.Read(path)
 	if err == nil {
 		_, err = Watch(context.Background(), s, Options{Shared: Shared{Log: at}})
@@ -56,8 +57,8 @@ func agents(ctx context.Context, s *spec.Spec, at string) <-chan error {
 }
 
 // TestTakeOver: agents tell of their nodes in a log, and two processes share the properties. One is
-// killed, so the other one judges its properties from the beginning. Each violation is found once:
-// those that both processes have found are the same, or the watch would say so.
+// killed, so the other one judges its properties from its checkpoints. Each violation is found
+// once: those that both processes have found are the same, or the watch would say so.
 func TestTakeOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 20 s")
@@ -105,8 +106,10 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("an agent: %v", err)
 		}
 	}
-	if r.Outcome != record.Violated || len(r.Findings) != 12 || r.TakenOver == 0 || len(r.Properties) != 5 {
-		t.Errorf("%v, %d findings, %d taken over, %q", r.Outcome, len(r.Findings), r.TakenOver, r.Doubts)
+	if r.Outcome != record.Violated || len(r.Findings) != 12 || r.TakenOver == 0 ||
+		r.Restored != r.TakenOver || len(r.Properties) != 5 {
+		t.Errorf("%v, %d findings, %d taken over, %d restored, %q", r.Outcome, len(r.Findings), r.TakenOver, r.Restored,
+			r.Doubts)
 	}
 	for _, p := range r.Properties {
 		want := 2 * max(p.Parts, 1)

@@ -30,6 +30,8 @@ type verifying struct {
 	// names that it reads, of which only a sample is watched and nothing was exposed yet
 	unseen []string
 	done   chan struct{} // is closed when the log is read
+	// onRead, when not nil, is called when all that was read is judged.
+	onRead func() error
 	stated ariadne.Time
 	status atomic.Pointer[Status]
 }
@@ -261,6 +263,11 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 		}
 		if native.Since(v.stated) > statusEvery {
 			v.state()
+		}
+		if v.onRead != nil {
+			if err := v.onRead(); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -140,6 +140,8 @@ type Report struct {
 	Records   int            `json:"records"`
 	Kills     int            `json:"kills"`
 	TakenOver int            `json:"taken_over"` // properties that another process judged before
+	// Restored are those of TakenOver, and parts of properties, that began with a checkpoint.
+	Restored int `json:"restored"`
 	// LeftOut are changes of keys that are not in the sample, by name. Agents that are other
 	// processes do not tell.
 	LeftOut    map[string]int `json:"left_out,omitempty"`

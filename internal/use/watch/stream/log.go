@@ -214,6 +214,31 @@ func (c *Conn) NewReader(ctx context.Context, nodes []string, turn int, from uin
 		time: c.subject("log.time")}, nil
 }
 
+// Save returns the state of the reader for RestoreReader, between two calls of Next: the same bytes
+// for the same state.
+func (r *Reader) Save() ([]byte, error) { return r.decoder.save() }
+
+// RestoreReader returns a reader of the records of a turn behind the message with the number from,
+// with the state that Save of another reader has returned when that was the last one.
+func (c *Conn) RestoreReader(ctx context.Context, nodes []string, turn int, from uint64,
+	state []byte) (*Reader, error) {
+	if last, err := c.Last(ctx); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	} else if from > last {
+		return nil, fmt.Errorf("it is of message %d of the log, which has %d", from, last)
+	}
+	d := newDecoder(nodes, turn)
+	if err := d.restore(state); err != nil {
+		return nil, err
+	}
+	r, err := c.NewReader(ctx, nodes, turn, from)
+	if err != nil {
+		return nil, err
+	}
+	r.decoder, r.read = d, from
+	return r, nil
+}
+
 // Next returns further records, and waits for them. ok: there are more to come.
 func (r *Reader) Next() (all []live.Record, ok bool) {
 	m, err := r.messages.Next()

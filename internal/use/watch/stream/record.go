@@ -2,8 +2,11 @@ package stream
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
+	"slices"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
@@ -172,4 +175,51 @@ func (d *decoder) missed(node ariadne.NodeID, b *batch) (all []live.Record) {
 		}
 	}
 	return all
+}
+
+// savedDecoder is the state of a decoder as a checkpoint has it.
+type savedDecoder struct {
+	Turn  int
+	Begun bool
+	Of    map[string]savedSender // by node
+}
+
+// savedSender is a sender.
+type savedSender struct {
+	Session    string
+	Before     []string // in order
+	Last, Told uint64
+	At         ariadne.Time
+}
+
+// save returns the state of the decoder: the same bytes for the same state.
+func (d *decoder) save() ([]byte, error) {
+	to := savedDecoder{Turn: d.turn, Begun: d.begun, Of: map[string]savedSender{}}
+	for node, s := range d.of {
+		to.Of[node] = savedSender{s.session, slices.Sorted(maps.Keys(s.before)), s.last, s.told, s.at}
+	}
+	return json.Marshal(to)
+}
+
+// restore gives a new decoder a state that save has returned.
+func (d *decoder) restore(state []byte) error {
+	var from savedDecoder
+	if err := json.Unmarshal(state, &from); err != nil {
+		return err
+	}
+	if from.Turn != d.turn {
+		return errors.New("it is of another turn")
+	}
+	d.begun = from.Begun
+	for node, s := range from.Of {
+		if _, ok := d.nodes[node]; !ok {
+			return fmt.Errorf("it has a node %q, which the spec does not have", node)
+		}
+		own := &sender{session: s.Session, before: map[string]bool{}, last: s.Last, told: s.Told, at: s.At}
+		for _, session := range s.Before {
+			own.before[session] = true
+		}
+		d.of[node] = own
+	}
+	return nil
 }

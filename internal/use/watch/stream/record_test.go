@@ -59,6 +59,7 @@ func TestDecoder(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		d = restored(t, d, []string{"n1", "n2"})
 		all, _, err := d.decode(text)
 		if err != nil {
 			t.Fatal(err)
@@ -89,6 +90,29 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
+// restored is a decoder with the state of another one. Saving it gives the same bytes.
+func restored(t *testing.T, d *decoder, nodes []string) *decoder {
+	t.Helper()
+	state, err := d.save()
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := newDecoder(nodes, d.turn)
+	if err := next.restore(state); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := next.save(); err != nil || string(again) != string(state) {
+		t.Fatalf("%s is restored as %s %v", state, again, err)
+	}
+	if err := newDecoder(nodes, d.turn+1).restore(state); err == nil {
+		t.Error("the state of another turn is restored")
+	}
+	if d.of["n2"] != nil && newDecoder(nodes[:1], d.turn).restore(state) == nil {
+		t.Error("the state of other nodes is restored")
+	}
+	return next
+}
+
 // TestDecoderTurns: the records of one turn are read. Changes that an agent tells by earlier
 // properties are counted once others have turned, and records of a later turn end it.
 func TestDecoderTurns(t *testing.T) {
@@ -109,6 +133,10 @@ func TestDecoderTurns(t *testing.T) {
 			Records: []record{{Seq: 1, Kind: live.Show}, {Seq: 2, Kind: live.Turned}}})
 		if err != nil {
 			t.Fatal(err)
+		}
+		begun := d.begun
+		if d = restored(t, d, []string{"n1", "n2"}); d.begun != begun {
+			t.Error("that the turn has begun is not restored")
 		}
 		all, over, err := d.decode(text)
 		var kinds []live.Kind

@@ -4,8 +4,9 @@
 //
 // A watch has a log of records (Reader), a log of findings (Findings), a log of changes of its
 // properties (Steps), and two buckets of keys: what everybody must know (Agree), and leases (Hold),
-// which end with their holders. All have the name of the watch, so a server may have several
-// watches. Between two changes of the properties is a turn: each has records of its own.
+// which end with their holders; and a store of checkpoints of verifiers. All have the name of the
+// watch, so a server may have several watches. Between two changes of the properties is a turn:
+// each has records of its own.
 //
 // Invariants: a reader of the log gets the records of each node without gaps and repetitions,
 // numbered from 1. Where some are missing, it gets a record that says so. All readers get the same.
@@ -73,6 +74,7 @@ type Conn struct {
 	js    jetstream.JetStream
 	state jetstream.KeyValue
 	lease jetstream.KeyValue
+	store jetstream.ObjectStore // of checkpoints
 }
 
 var nameForm = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
@@ -156,6 +158,9 @@ func (c *Conn) Create(ctx context.Context) (err error) {
 		c.lease, err = c.js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{
 			Bucket: "ariadne_" + c.name + "_leases", TTL: LeaseFor, Storage: jetstream.MemoryStorage})
 	}
+	if err == nil {
+		c.store, err = c.js.CreateOrUpdateObjectStore(ctx, jetstream.ObjectStoreConfig{Bucket: "ariadne_" + c.name})
+	}
 	return explain(err)
 }
 
@@ -184,7 +189,7 @@ func (c *Conn) Open(ctx context.Context, onWait func(string)) error {
 func (c *Conn) Delete(ctx context.Context) error {
 	var all error
 	for _, s := range []string{"ARIADNE_" + c.name + "_LOG", "ARIADNE_" + c.name + "_FOUND", c.turnsName(),
-		"KV_ariadne_" + c.name, "KV_ariadne_" + c.name + "_leases"} {
+		"KV_ariadne_" + c.name, "KV_ariadne_" + c.name + "_leases", "OBJ_ariadne_" + c.name} {
 		if err := c.js.DeleteStream(ctx, s); err != nil && !errors.Is(err, jetstream.ErrStreamNotFound) {
 			all = errors.Join(all, err)
 		}
@@ -224,6 +229,22 @@ func (c *Conn) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	return e.Value(), nil
+}
+
+// SetCheckpoint keeps a checkpoint of a verifier in place of the one that was there. It may have
+// any size.
+func (c *Conn) SetCheckpoint(ctx context.Context, verifier string, checkpoint []byte) error {
+	_, err := c.store.PutBytes(ctx, Token(verifier), checkpoint)
+	return err
+}
+
+// Checkpoint returns what SetCheckpoint has kept last; nil: nothing.
+func (c *Conn) Checkpoint(ctx context.Context, verifier string) ([]byte, error) {
+	checkpoint, err := c.store.GetBytes(ctx, Token(verifier))
+	if errors.Is(err, jetstream.ErrObjectNotFound) {
+		return nil, nil
+	}
+	return checkpoint, err
 }
 
 // Close ends the connection.
