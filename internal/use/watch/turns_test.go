@@ -190,7 +190,8 @@ func TestTurns(t *testing.T) {
 	for turn := range 4 {
 		for _, name := range []string{"both count", "somebody leads"} {
 			i := slices.IndexFunc(r.Properties, func(p Property) bool { return p.Name == name && p.Turn == turn })
-			if i < 0 || r.Properties[i].Judged == 0 || r.Properties[i].Unknown > 0 {
+			// In turn 0 the agent of one node may begin much earlier than the other one.
+			if i < 0 || r.Properties[i].Judged == 0 || turn > 0 && r.Properties[i].Unknown > 0 {
 				t.Errorf("turn %d of %s: %+v", turn, name, r.Properties)
 				continue
 			}
