@@ -161,7 +161,8 @@ func (p *watchPrinter) reloaded(err error) {
 		fmt.Fprintf(p.err, "ariadne: the properties stay as they are: %v\n", err)
 		return
 	}
-	fmt.Fprintln(p.err, "ariadne: the properties were read again")
+	p.turn++
+	fmt.Fprintf(p.err, "ariadne: the properties were read again: this is turn %d\n", p.turn)
 }
 
 // watchPrinter prints what a watch sees.
@@ -173,6 +174,7 @@ type watchPrinter struct {
 	second      int64      // in which lines were printed
 	printed     int        // in that second
 	left        int        // changes that were not printed
+	turn        int        // how often the properties were read again
 }
 
 // shownEvent is a change of what a node exposes, or of whether it runs.
@@ -237,6 +239,9 @@ func (p *watchPrinter) finding(f watch.Finding) {
 		return
 	}
 	what := "violation: " + f.Kind
+	if f.Turn > 0 {
+		f.Message += fmt.Sprintf(" (turn %d)", f.Turn)
+	}
 	switch {
 	case f.Kind == property.Suspected:
 		what = "suspected violation: " + property.Dead
@@ -282,6 +287,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 	}
 	for _, q := range r.Properties {
 		text := fmt.Sprintf("%s: %s judged", q.Name, plural(q.Judged, "moment"))
+		if r.Turns > 0 {
+			text = fmt.Sprintf("turn %d: %s", q.Turn, text)
+		}
 		if q.Parts > 1 {
 			text += fmt.Sprintf(" in %d parts", q.Parts)
 		}

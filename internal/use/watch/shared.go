@@ -315,7 +315,7 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 	if err := w.run(ctx); err != nil {
 		return nil, err
 	}
-	w.report.Elapsed = time.Duration(native.Now() - began)
+	w.report.Elapsed, w.report.Turns = time.Duration(native.Now()-began), w.turn
 	w.report.conclude(s)
 	return &w.report, nil
 }
@@ -598,7 +598,7 @@ func (w *sharing) take(ctx context.Context, p *part, l *stream.Lease) error {
 		defer close(h.done)
 		n := h.findings
 		err := h.run(func(f *live.Finding) error {
-			text, err := json.Marshal(words(p.spec, f))
+			text, err := json.Marshal(words(p.spec, f, p.turn))
 			if err != nil {
 				return err
 			}

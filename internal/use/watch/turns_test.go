@@ -198,6 +198,9 @@ func TestTurns(t *testing.T) {
 			turning += r.Properties[i].Turning
 		}
 	}
+	if r.Turns != 3 || r.Findings[0].Turn != 3 {
+		t.Errorf("%d turns, and the finding is in turn %d, want 3", r.Turns, r.Findings[0].Turn)
+	}
 	if turning == 0 || turning > 200 {
 		t.Errorf("%d moments were not judged while the properties changed", turning)
 	}

@@ -207,7 +207,7 @@ func (w *watching) begin(v *verifying) {
 	w.verify = append(w.verify, v)
 	go func() {
 		err := v.run(func(f *live.Finding) error {
-			w.findings <- found{finding: *f}
+			w.findings <- found{finding: *f, turn: v.turn}
 			return nil
 		})
 		if err != nil {

@@ -65,9 +65,11 @@ type Options struct {
 
 // Finding is a property that did not hold.
 type Finding struct {
-	Event    string        `json:"event"` // "violation"
-	Property string        `json:"property"`
-	Kind     string        `json:"kind"`
+	Event    string `json:"event"` // "violation"
+	Property string `json:"property"`
+	Kind     string `json:"kind"`
+	// Turn is how often the properties had changed before.
+	Turn     int           `json:"turn,omitempty"`
 	Message  string        `json:"message"`
 	At       ariadne.Time  `json:"at_ns"` // since the watch began
 	Delay    time.Duration `json:"delay_ns"`
@@ -133,13 +135,15 @@ type Property struct {
 
 // Report is what came of a watch.
 type Report struct {
-	Event     string         `json:"event"` // "report"
-	Spec      string         `json:"spec"`
-	Outcome   record.Outcome `json:"outcome"`
-	Elapsed   time.Duration  `json:"elapsed_ns"`
-	Records   int            `json:"records"`
-	Kills     int            `json:"kills"`
-	TakenOver int            `json:"taken_over"` // properties that another process judged before
+	Event   string         `json:"event"` // "report"
+	Spec    string         `json:"spec"`
+	Outcome record.Outcome `json:"outcome"`
+	Elapsed time.Duration  `json:"elapsed_ns"`
+	Records int            `json:"records"`
+	Kills   int            `json:"kills"`
+	Turns   int            `json:"turns,omitempty"` // how often the properties have changed
+	// properties that another process judged before
+	TakenOver int `json:"taken_over"`
 	// Restored are those of TakenOver, and parts of properties, that began with a checkpoint.
 	Restored int `json:"restored"`
 	// LeftOut are changes of keys that are not in the sample, by name. Agents that are other
@@ -198,6 +202,7 @@ func statusesOf(all []*verifying) []*Status {
 // found is a finding, or an error, of a verifier.
 type found struct {
 	finding live.Finding
+	turn    int
 	err     error
 }
 
@@ -284,7 +289,7 @@ func (w *watching) drain(v *verifying) error {
 
 // enter enters a finding.
 func (w *watching) enter(f found) {
-	own := words(w.spec, &f.finding)
+	own := words(w.spec, &f.finding, f.turn)
 	own.Delay = time.Duration(w.agent.now() - own.At)
 	if len(w.report.Findings) < findingsMax {
 		w.report.Findings = append(w.report.Findings, own)
@@ -295,8 +300,8 @@ func (w *watching) enter(f found) {
 }
 
 // words makes a finding one for people and programs.
-func words(s *spec.Spec, f *live.Finding) Finding {
-	own := Finding{Event: "violation", Property: f.Property, Kind: f.Kind, Message: f.Message, At: f.At}
+func words(s *spec.Spec, f *live.Finding, turn int) Finding {
+	own := Finding{Event: "violation", Property: f.Property, Kind: f.Kind, Turn: turn, Message: f.Message, At: f.At}
 	for i, set := range f.Snapshot.Sets {
 		n := NodeState{Node: s.Nodes[i].Name, Up: f.Snapshot.Up[i], Tuples: []string{}}
 		for _, t := range set.Tuples() {
@@ -347,6 +352,7 @@ func What(r *live.Record) string {
 func (w *watching) conclude() *Report {
 	r := &w.report
 	r.Elapsed, r.Kills, r.LeftOut = time.Duration(w.agent.now()), w.agent.kills, w.agent.leftOut
+	r.Turns = w.turn
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}

@@ -347,6 +347,10 @@ properties: {never three: {always: len(leader) < 3}}
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, "n1 leader(term=1), n2 leader(term=1)") {
 		t.Errorf("%+v %q", r.Findings, r.Doubts)
 	}
+	if r.Turns != 1 || r.Findings[0].Turn != 1 || len(r.Properties) != 2 || r.Properties[0].Turn != 0 ||
+		r.Properties[1].Turn != 1 {
+		t.Errorf("%d turns, a finding in turn %d, %+v", r.Turns, r.Findings[0].Turn, r.Properties)
+	}
 }
 
 // TestMachines: nodes are started as the spec describes them for a check, each with its address and
