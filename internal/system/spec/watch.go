@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -36,7 +37,7 @@ type Watch struct {
 }
 
 // Native is how the programs of a node are found on a machine that runs them natively. One of
-// Start, PID, PIDFile, Command and Unit is set if Found.
+// Start, PID, PIDFile, Command, Unit and Group is set if Found.
 type Native struct {
 	Found   bool
 	Line    int
@@ -46,6 +47,7 @@ type Native struct {
 	PIDFile string         // a file with the process's id
 	Command *regexp.Regexp // what the command line of the process matches
 	Unit    string         // of systemd
+	Group   string         // a pattern of a control group
 	Logs    []string       // files with lines of the node, besides the output of Start
 	Before  Before         // what is known of a process that runs already
 }
@@ -67,6 +69,7 @@ var befores = []string{"unknown", "log", "nothing"}
 type nativeText struct {
 	name                               text
 	start, dir, pidfile, command, unit text
+	group                              text
 	pid                                int
 	logs                               []text
 	before                             Before
@@ -125,6 +128,14 @@ var watchedFields = []field[nativeText]{
 		func(r *reader, n *nativeText, v *yaml.Node) { r.regexp("watch: match", v); n.command = r.text(v) }},
 	{"unit", "A service of systemd, whose main process it is.", schema{"type": "string"},
 		func(r *reader, n *nativeText, v *yaml.Node) { n.unit = r.text(v) }},
+	{"cgroup", "A control group, whose first process it is, as of a container: the path of the group below /sys/fs/cgroup, or the end of the path. * and ? stand for any characters.", schema{"type": "string"},
+		func(r *reader, n *nativeText, v *yaml.Node) {
+			if n.group = r.text(v); n.group.string == "" {
+				r.fail(n.group.line, "cgroup: the name of a control group is needed")
+			} else if _, err := filepath.Match(n.group.string, ""); err != nil {
+				r.fail(n.group.line, "cgroup: %q is no pattern: %v", n.group.string, err)
+			}
+		}},
 	textsField("log", "Files that have the node's lines, besides what a started command writes to its output.", func(n *nativeText) *[]text { return &n.logs }),
 	{"before", "How much is known of the tuples that the process has exposed before it was found. unknown (the default): nothing, so properties that read it wait until it exposes it again. log: all is in the files of log. nothing: it exposes nothing yet.",
 		schema{"enum": befores}, func(r *reader, n *nativeText, v *yaml.Node) {
@@ -196,7 +207,7 @@ func numberIn(template, name string) (number string, ok bool) {
 
 func (n nativeText) substitute(number, name string) nativeText {
 	replacer := strings.NewReplacer("{i}", number, "{name}", name)
-	for _, t := range []*text{&n.start, &n.dir, &n.pidfile, &n.command, &n.unit} {
+	for _, t := range []*text{&n.start, &n.dir, &n.pidfile, &n.command, &n.unit, &n.group} {
 		t.string = replacer.Replace(t.string)
 	}
 	n.logs = slices.Clone(n.logs)
@@ -208,16 +219,18 @@ func (n nativeText) substitute(number, name string) nativeText {
 
 // native returns how one node is found.
 func (r *reader) native(n nativeText) Native {
-	own := Native{Found: true, Line: n.name.line, PID: n.pid, Unit: n.unit.string, Before: n.before}
+	own := Native{Found: true, Line: n.name.line, PID: n.pid, Unit: n.unit.string, Group: n.group.string,
+		Before: n.before}
 	ways := 0
-	for _, is := range []bool{n.start.line > 0, n.pid > 0, n.pidfile.line > 0, n.command.line > 0, n.unit.line > 0} {
+	for _, is := range []bool{n.start.line > 0, n.pid > 0, n.pidfile.line > 0, n.command.line > 0, n.unit.line > 0,
+		n.group.line > 0} {
 		if is {
 			ways++
 		}
 	}
 	switch {
 	case ways != 1:
-		r.fail(n.name.line, "watch: %s: one of start, pid, pidfile, match and unit is needed", n.name.string)
+		r.fail(n.name.line, "watch: %s: one of start, pid, pidfile, match, unit and cgroup is needed", n.name.string)
 		return own
 	case n.before == BeforeInLog && n.logs == nil:
 		r.fail(n.name.line, "watch: %s: log is missing: before says that it has what the process exposed", n.name.string)

@@ -210,6 +210,8 @@ func pidOf(ctx context.Context, n *spec.Native) (int, error) {
 		return native.FindCommand(n.Command)
 	case n.Unit != "":
 		return native.FindUnit(ctx, n.Unit)
+	case n.Group != "":
+		return native.FindGroup(n.Group)
 	}
 	return n.PID, nil
 }

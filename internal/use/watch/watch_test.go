@@ -285,6 +285,14 @@ watch:
 	}
 }
 
+// TestNoGroup: a node whose control group is not there does not run.
+func TestNoGroup(t *testing.T) {
+	pid, err := pidOf(t.Context(), &spec.Native{Found: true, PID: os.Getpid(), Group: "ariadne-no-such-group"})
+	if pid != 0 || err != nil {
+		t.Error(pid, err)
+	}
+}
+
 // TestReload: properties change while programs run, and what these expose stays known.
 func TestReload(t *testing.T) {
 	s := specOf(t, `
