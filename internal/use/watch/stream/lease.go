@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,16 +55,31 @@ func (l *Lease) Release(ctx context.Context) error {
 	return l.conn.lease.Delete(ctx, l.key, jetstream.LastRevision(l.revision))
 }
 
-// Held returns the keys of all leases that begin with some text.
+// Held returns the keys of all leases that begin with some text, in order. A list of the bucket's
+// keys would not have those that are renewed while it is made.
 func (c *Conn) Held(ctx context.Context, begin string) (all []string, err error) {
-	keys, err := c.lease.ListKeys(ctx)
+	prefix := "$KV." + c.lease.Bucket() + "."
+	s, err := c.js.Stream(ctx, "KV_"+c.lease.Bucket())
 	if err != nil {
 		return nil, err
 	}
-	for key := range keys.Keys() {
-		if strings.HasPrefix(key, Token(begin)) {
-			all = append(all, key)
-		}
+	info, err := s.Info(ctx, jetstream.WithSubjectFilter(prefix+">"))
+	if err != nil {
+		return nil, err
 	}
+	for subject := range info.State.Subjects {
+		key := strings.TrimPrefix(subject, prefix)
+		if !strings.HasPrefix(key, Token(begin)) {
+			continue
+		}
+		_, err := c.lease.Get(ctx, key)
+		if errors.Is(err, jetstream.ErrKeyNotFound) {
+			continue // it was released
+		} else if err != nil {
+			return nil, err
+		}
+		all = append(all, key)
+	}
+	slices.Sort(all)
 	return all, nil
 }
