@@ -119,6 +119,7 @@ var parts = []struct {
 	{"liveness", (*bench).measureLiveness},
 	{"predicates", (*bench).measurePredicates},
 	{"watch", (*bench).measureWatch},
+	{"rates", (*bench).measureRates},
 }
 
 // shortParts are those whose ratios are enough for a comparison.

@@ -142,7 +142,12 @@ func (b *bench) loadWatched(s *served, way string) (l watchedLoad, err error) {
 	var watch *exec.Cmd
 	var out bytes.Buffer
 	if way != "" {
-		if watch, err = b.beginWatch(s, way, &out); err != nil {
+		expose, never := "", "len(failed) > 0"
+		if way == "calls" {
+			expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
+			never = "len(failed) > 0 and len(put) > 0"
+		}
+		if watch, err = b.beginWatch(s, way, expose, never, &out); err != nil {
 			return l, err
 		}
 	}
@@ -173,14 +178,10 @@ func (b *bench) loadWatched(s *served, way string) (l watchedLoad, err error) {
 	return l, errors.Join(err, endWatch(watch, way, &out, n))
 }
 
-// beginWatch begins to watch the server, and returns when the watch is there.
-func (b *bench) beginWatch(s *served, way string, out *bytes.Buffer) (*exec.Cmd, error) {
-	expose, never := "", "len(failed) > 0"
-	if way == "calls" {
-		expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
-		never = "len(failed) > 0 and len(put) > 0"
-	}
-	path := filepath.Join(s.dir, way+".yaml")
+// beginWatch begins to watch the server, and returns when the watch is there. expose is what it
+// exposes besides lines that say failed, and never what must not be so.
+func (b *bench) beginWatch(s *served, name, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
+	path := filepath.Join(s.dir, name+".yaml")
 	text := fmt.Sprintf(watchSpec, expose, never, s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -64,8 +65,8 @@ type watched struct {
 // lookAgain is how often the agent looks for a process that is not there.
 const lookAgain = 100 * time.Millisecond
 
-// round is how long the agent waits at least from one look at the nodes to the next: how much it
-// costs depends on that, and for how long the order of events of different nodes is open.
+// round is the least time from one look at the nodes to the next: how much it costs depends on
+// that, and for how long the order of events of different nodes is open.
 const round = 200 * time.Microsecond
 
 // do has the agent call a function between two looks at the nodes, and returns when it has.
@@ -269,15 +270,18 @@ func (a *Agent) run(ctx context.Context) error {
 			f()
 		default:
 		}
-		if left := round - native.Since(began); left > 0 {
-			time.Sleep(left)
-		}
 		most := a.spec.Watch.Heartbeat
-		if a.owed {
-			most = beatEvery
+		switch {
+		case a.called: // those that follow soon wake nobody
+			most = min(most, probe.WakeEvery)
+		case a.owed:
+			most = min(most, beatEvery)
 		}
 		if err := a.waiter.Wait(most); err != nil {
 			return err
+		}
+		if left := round - native.Since(began); left > 0 {
+			time.Sleep(left)
 		}
 	}
 	return a.finish()

@@ -31,6 +31,7 @@ type probing struct {
 	found   []bool        // by query
 	dropped []uint64      // by node, as it was known last
 	placed  ariadne.Time  // when positions were read last
+	called  bool          // there were calls when they were read last
 }
 
 // file is the identity of a file.
@@ -217,6 +218,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		some = true
 		a.showCall(&c)
 	})
+	a.called = some
 	if err != nil || !some && a.spec.Watch.MaxCalls == 0 {
 		return complete, err
 	}

@@ -21,6 +21,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 
 	"github.com/cilium/ebpf"
+
+	"golang.org/x/sys/unix"
 )
 
 // open returns what looks into programs, and skips the test where that is not permitted.
@@ -203,6 +205,62 @@ func TestCalls(t *testing.T) {
 			t.Errorf("%+v, want %q", c, want)
 		}
 	}
+}
+
+// TestWakes: of calls that follow each other within WakeEvery, the first one wakes who waits, and
+// all of them come.
+func TestWakes(t *testing.T) {
+	k := open(t)
+	path := build(t)
+	own := start(t, path)
+	if err := k.Follow(0, own.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.Probe(path, leads); err != nil {
+		t.Fatal(err)
+	}
+	poll, err := unix.EpollCreate1(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(poll)
+	if err := unix.EpollCtl(poll, unix.EPOLL_CTL_ADD, k.Descriptor(),
+		&unix.EpollEvent{Events: unix.EPOLLIN}); err != nil {
+		t.Fatal(err)
+	}
+	wakes := func(within time.Duration) bool {
+		var events [1]unix.EpollEvent
+		n, err := unix.EpollWait(poll, events[:], int(within.Milliseconds()))
+		for errors.Is(err, unix.EINTR) {
+			n, err = unix.EpollWait(poll, events[:], int(within.Milliseconds()))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n > 0
+	}
+	for range 50 {
+		time.Sleep(WakeEvery)
+		own.call("first")
+		if !wakes(5 * time.Second) {
+			t.Fatal("a call after a while wakes nobody")
+		}
+		all := calls(t, k)
+		wakes(0) // it is no longer readable
+		own.call("second")
+		own.call("third")
+		again := wakes(0)
+		if all = append(all, calls(t, k)...); len(all) != 3 {
+			t.Fatalf("%d of 3 calls have come", len(all))
+		}
+		if time.Duration(all[2].At-all[0].At) < WakeEvery {
+			if again {
+				t.Error("each call wakes who waits")
+			}
+			return
+		}
+	}
+	t.Skip("this machine is too slow to make three calls within 10 ms")
 }
 
 // TestDropped: calls for which there is no room are counted.
