@@ -92,24 +92,6 @@ func (n *Node) storable() map[inode.Key]bool {
 	return n.k.Files.Mapped
 }
 
-// noteProtect notes the files into which a process can store once th's call has made their mappings
-// writable. It is called before the call is.
-func (n *Node) noteProtect(th *thread) {
-	files := &n.k.Files
-	nr, args := th.tr.Number(), th.tr.Args()
-	if nr != unix.SYS_MPROTECT && nr != unix.SYS_PKEY_MPROTECT || args[2]&unix.PROT_WRITE == 0 ||
-		len(files.Mapped) == len(files.Writable) {
-		return
-	}
-	start, end := args[0], args[0]+args[1]
-	for m := range procmaps.All(th.maps()) {
-		key := inode.Key{Dev: m.Dev, Ino: m.Inode}
-		if m.Shared() && m.Start < end && start < m.End && files.Mapped[key] {
-			files.Writable[key] = true
-		}
-	}
-}
-
 // adoptMapped lets the tree follow the files that are mapped and have no name in it.
 func (n *Node) adoptMapped() {
 	if len(n.k.Files.Mapped) == 0 {

@@ -5,7 +5,9 @@ package node
 import (
 	"slices"
 
+	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
+	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
 	"github.com/ariadne-mc/ariadne/internal/machine/sandbox"
 	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 
@@ -213,6 +215,24 @@ func (n *Node) noteMappingCall(th *thread) bool {
 	}
 	th.used-- // the call does not count for the thread's turn
 	return true
+}
+
+// noteProtect notes the files into which a process can store once th's call has made their mappings
+// writable. It is called before the call is.
+func (n *Node) noteProtect(th *thread) {
+	files := &n.k.Files
+	nr, args := th.tr.Number(), th.tr.Args()
+	if nr != unix.SYS_MPROTECT && nr != unix.SYS_PKEY_MPROTECT || args[2]&unix.PROT_WRITE == 0 ||
+		len(files.Mapped) == len(files.Writable) {
+		return
+	}
+	start, end := args[0], args[0]+args[1]
+	for m := range procmaps.All(th.maps()) {
+		key := inode.Key{Dev: m.Dev, Ino: m.Inode}
+		if m.Shared() && m.Start < end && start < m.End && files.Mapped[key] {
+			files.Writable[key] = true
+		}
+	}
 }
 
 func closeAll(all []*tracee.Pages) {
