@@ -39,12 +39,12 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	}
 	switch {
 	case r.Audited > 0:
-		p("  %d of them were not checked, because they equal others wherever the checker looks (%d audited)", r.Merged, r.Audited)
+		p("  not checked: %d that equal others wherever the checker looks (%d audited)", r.Merged, r.Audited)
 	case r.Merged > 0:
-		p("  %d of them were not checked, because they equal others wherever the checker looks", r.Merged)
+		p("  not checked: %d that equal others wherever the checker looks", r.Merged)
 	}
 	if r.Equal > 0 {
-		p("  %d of them were not checked, because their signature is that of another one", r.Equal)
+		p("  not checked: %d that have the signature of another one", r.Equal)
 	}
 	switch {
 	case r.Undecided > 0 && r.Advised:
