@@ -106,11 +106,12 @@ directory, on this machine. --finish runs in the node after the command, and its
 logged. --signature prints the state of an image. Images with the same state, and the same lines
 written to /dev/ariadne, get the same verdict, and the checker runs on one of them.
 
-With --recover, a command recovers each image before the checker looks at it. Ariadne also executes
-this command in the node, on up to --recoveries of the images that pass: of those that a kill leaves,
-and of those that each model allows. It logs the operations of the recovery, and forms the images
-that another kill or loss of power during it may leave. These are recovered and checked in turn. So
-Ariadne finds a recovery that cannot be repeated. --recover does so for the first answers alone.
+With --recover, a command recovers each image, on this machine, before the checker looks at it.
+Ariadne also executes this command in the node, on up to --recoveries of the images that pass: of
+those that a kill leaves, and of those that each model allows. It logs the operations of the
+recovery, and forms the images that another kill or loss of power during it may leave. These are
+recovered and checked in turn. So Ariadne finds a recovery that cannot be repeated. --recover does
+so for the first answers alone.
 
 Without a checker Ariadne rejects nothing and gives advice. It lists files that a loss of power
 leaves and no kill does, and that are near neither the first nor the last content by edit
@@ -135,6 +136,11 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if c.check != "" && c.read != "" {
 				return usageError{errors.New("crash: --check and --read exclude each other: give one of them")}
+			}
+			for _, name := range []string{"check", "read", "init", "finish", "signature", "recover"} {
+				if f := cmd.Flag(name); f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+					return usageError{fmt.Errorf("crash: --%s: the command is empty", name)}
+				}
 			}
 			if len(args) == 0 {
 				return usageError{errors.New("crash: SPEC or -- COMMAND is missing")}
@@ -260,6 +266,7 @@ func crashSpec(args []string, command bool, temp string) (*spec.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Nodes[0].Links = nil // it has a copy of all files, and --init may have removed some
 	s.Name, s.Path = filepath.Base(args[0]), filepath.Join(temp, "command.yaml")
 	return s, os.WriteFile(s.Path, text, 0o666)
 }

@@ -218,12 +218,14 @@ func (n *Node) noteMappingCall(th *thread) bool {
 }
 
 // noteProtect notes the files into which a process can store once th's call has made their mappings
-// writable. It is called before the call is.
+// writable, or which the call changes through mappings. It is called before the call is.
 func (n *Node) noteProtect(th *thread) {
 	files := &n.k.Files
 	nr, args := th.tr.Number(), th.tr.Args()
-	if nr != unix.SYS_MPROTECT && nr != unix.SYS_PKEY_MPROTECT || args[2]&unix.PROT_WRITE == 0 ||
-		len(files.Mapped) == len(files.Writable) {
+	protects := (nr == unix.SYS_MPROTECT || nr == unix.SYS_PKEY_MPROTECT) && args[2]&unix.PROT_WRITE != 0
+	// Since Linux 6.7, MADV_REMOVE needs a mapping that could become writable, not one that is.
+	removes := nr == unix.SYS_MADVISE && int32(args[2]) == unix.MADV_REMOVE
+	if !protects && !removes || len(files.Mapped) == len(files.Writable) {
 		return
 	}
 	start, end := args[0], args[0]+args[1]

@@ -129,11 +129,12 @@ func (c *looker) showAtHome(stage, beside string) (err error) {
 func within(name, dir string) bool { return name == dir || strings.HasPrefix(name, dir+"/") }
 
 // serve does what the thread is given. A thread of Go's runtime may have made children for another
-// goroutine: such a one is held until another was found.
+// goroutine: such a one is held until another was found. So is the main thread, to which Linux
+// gives the children of threads that end.
 func (c *looker) serve() {
 	runtime.LockOSThread()
 	if err := unix.Waitid(unix.P_ALL, 0, nil, unix.WEXITED|unix.WNOHANG|unix.WNOWAIT|unix.WALL|wnothread,
-		nil); err != unix.ECHILD {
+		nil); err != unix.ECHILD || unix.Gettid() == unix.Getpid() {
 		found := make(chan struct{})
 		go func() {
 			defer close(found)

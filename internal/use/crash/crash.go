@@ -276,13 +276,23 @@ func Judge(ctx context.Context, o Options) (results []*Result, err error) {
 	return results, nil
 }
 
+// changedLinks are the linked files that the program changes.
+func (j *judge) changedLinks() (names []string) {
+	for _, name := range j.Links {
+		at := filepath.Join(home, name)
+		if slices.ContainsFunc(j.Log, func(op *disk.Op) bool { return op.Path == at || op.ToPath == at }) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // link puts into the home, as if they had always been there, copies of those linked files that the
 // program changes: it was given one when it did.
 func (j *judge) link() error {
-	for _, name := range j.Links {
+	for _, name := range j.changedLinks() {
 		at := filepath.Join(home, name)
-		changed := func(op *disk.Op) bool { return op.Path == at || op.ToPath == at }
-		if j.start.find(at) != nil || !slices.ContainsFunc(j.Log, changed) {
+		if j.start.find(at) != nil {
 			continue
 		}
 		from, err := load(filepath.Join(j.Beside, name))

@@ -23,9 +23,10 @@ import (
 type Recoveries struct {
 	Most int // up to so many, of each kind of loss
 	// Run executes the command on the files in a directory, and returns what it does to them.
-	// first, unless it is empty, is a shell script that is executed before. why says why nothing
-	// can be concluded, or is "".
-	Run func(ctx context.Context, dir, first string) (log []*disk.Op, why string, err error)
+	// first, unless it is empty, is a shell script that is executed before. changed are files
+	// beside the spec of which the directory has what the program has left, if anything. why says
+	// why nothing can be concluded, or is "".
+	Run func(ctx context.Context, dir, first string, changed []string) (log []*disk.Op, why string, err error)
 }
 
 // mostArgument is how many bytes an argument of a program may have.
@@ -37,11 +38,11 @@ func RecoveriesOf(s *spec.Spec, o system.Options, line string, most int) (*Recov
 	if err != nil {
 		return nil, err
 	}
-	command := own.Nodes[0].Commands[0]
+	command, links := own.Nodes[0].Commands[0], own.Nodes[0].Links
 	var log *disk.Log
 	o.Nodes = system.Processes{Files: func(_ ariadne.NodeID, l *disk.Log) { log = l }}
 	return &Recoveries{Most: most,
-		Run: func(ctx context.Context, dir, first string) (ops []*disk.Op, why string, err error) {
+		Run: func(ctx context.Context, dir, first string, changed []string) (ops []*disk.Op, why string, err error) {
 			c := spec.Command{Args: command.Args, Name: line}
 			if first != "" {
 				c.Args = []string{"/bin/sh", "-c", fmt.Sprintf("%s\necho %s >/dev/ariadne\nexec %s", first, crashNow,
@@ -51,6 +52,8 @@ func RecoveriesOf(s *spec.Spec, o system.Options, line string, most int) (*Recov
 				return nil, "the times of its files are longer than the argument of a program can be", nil
 			}
 			own.Nodes[0].Dir, own.Nodes[0].Commands = dir, []spec.Command{c}
+			own.Nodes[0].Links = slices.DeleteFunc(slices.Clone(links),
+				func(name string) bool { return slices.Contains(changed, name) })
 			err = run.Vary(ctx, own, o, slices.Values([]run.Case{nil}), func(_ run.Case, v *run.Varied) error {
 				switch {
 				case len(v.Doubts) > 0:
@@ -92,7 +95,7 @@ func quoted(words []string) string {
 }
 
 // commandOf is a command line as a node of a spec runs it, and the files beside the spec that it
-// names.
+// names, unless the node has a copy of them all.
 func commandOf(s *spec.Spec, line string) (spec.Command, []string, error) {
 	text := fmt.Sprintf("nodes: [{name: node, client: true, command: %s}]\n", strconv.Quote(line))
 	own, err := spec.Parse(filepath.Join(s.Dir, "command.yaml"), []byte(text))
@@ -106,6 +109,9 @@ func commandOf(s *spec.Spec, line string) (spec.Command, []string, error) {
 	}
 	if err != nil {
 		return spec.Command{}, nil, err
+	}
+	if s.Nodes[0].Dir == s.Dir {
+		return own.Nodes[0].Commands[0], nil, nil
 	}
 	return own.Nodes[0].Commands[0], own.Nodes[0].Links, nil
 }

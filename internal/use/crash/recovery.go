@@ -140,7 +140,7 @@ func (a *secondLosses) during(ctx context.Context, x *survivor) error {
 	var log []*disk.Op
 	var err error
 	if why == "" {
-		log, why, err = a.Recovery.Run(ctx, a.slot.dir, first)
+		log, why, err = a.Recovery.Run(ctx, a.slot.dir, first, a.changedLinks())
 	}
 	switch of := a.r.Recovered; {
 	case err != nil:
