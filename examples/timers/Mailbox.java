@@ -16,7 +16,7 @@ import java.util.List;
  */
 class Mailbox {
     static final long PRESENT = 2_000_000_000L;
-    static final int MESSAGES = 4;
+    static final int MESSAGES = 7;
 
     final boolean forgetful;
     final List<String> waiting = new ArrayList<>(), mailbox = new ArrayList<>();
@@ -76,7 +76,7 @@ class Mailbox {
             return;
         }
         List<String> got = new ArrayList<>();
-        for (int polls = 0; polls < 20; polls++) {
+        for (int polls = 0; polls < 15; polls++) {
             for (String m : server.ask("poll").split(" ")) {
                 if (!m.isEmpty() && !m.equals("m" + got.size())) {
                     System.err.println(m + " has come, and m" + got.size() + " has not");
