@@ -51,7 +51,7 @@ func TestDefaultFindsPlantedTimers(t *testing.T) {
 	names := []string{"bucket", "backoff", "quota", "dedup"}
 	if os.Getenv("ARIADNE_LONG") != "" {
 		names = append(names, "gateway", "breaker", "leader", "tickets", "slots", "ttl", "members", "seat", "flush",
-			"cart", "resolver", "jobs", "swr", "logout", "codes", "mailbox")
+			"cart", "resolver", "jobs", "codes", "mailbox")
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
