@@ -45,7 +45,8 @@ func recovered(t *testing.T, most int, check string,
 	}
 	return Judge(t.Context(), Options{Dir: dir, Log: replace(true)[:4], Check: []string{"/bin/sh", "-c", check},
 		Models: []disk.Model{disk.Any}, Images: 100, Workers: 2, Timeout: 10 * time.Second, Temp: t.TempDir(),
-		Recovery: &Recoveries{Most: most, Run: func(_ context.Context, dir, _ string, _ []string) ([]*disk.Op, string, error) {
+		Recovery: &Recoveries{Most: most, Run: func(_ context.Context, dir, _ string,
+			_ []string) ([]*disk.Op, string, error) {
 			return run(dir)
 		}}})
 }
