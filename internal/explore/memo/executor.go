@@ -41,9 +41,9 @@ type Frozen interface {
 	Bytes() int64 // about how much memory it holds
 }
 
-// comparable is a Frozen that may know whether the instance's memory has the content that it had at
-// the checkpoint before, or from which it went on.
-type comparable interface {
+// memoryComparer is a Frozen that may know whether the instance's memory has the content that it
+// had at the checkpoint before, or from which it went on.
+type memoryComparer interface {
 	Unchanged() (unchanged, known bool)
 }
 
@@ -634,7 +634,7 @@ func (x *Executor) freeze(l *Local) error {
 // compare counts whether the memory of a new checkpoint of l is that of the one before. A segment
 // without data is left out: the kernel alone takes it.
 func (x *Executor) compare(l *Local, f Frozen) {
-	m, ok := f.(comparable)
+	m, ok := f.(memoryComparer)
 	if p := l.Input.Packet; !ok || p != nil && len(p.Data) == 0 {
 		return
 	}

@@ -1,6 +1,7 @@
 // Package debuginfo finds functions of programs by their debug information (DWARF), what their
 // parameters are where they begin, and what they return where they end: in which registers and
-// where in memory, and of which types.
+// where in memory, and of which types. Of Go's functions it also finds the copies that the compiler
+// has put into others, by the table that Go's runtime has of them, which stripped programs keep.
 //
 // It reads files alone. The caller, which stops a program there, gives it registers and memory
 // (Machine).

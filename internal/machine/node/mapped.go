@@ -83,8 +83,8 @@ func (n *Node) closeHeld(mapped map[segment]bool) {
 // holdsMapped reports whether files are held that were mapped since the file tree was captured.
 func (n *Node) holdsMapped() bool { return len(n.held.files) > 0 }
 
-// storable are the files that processes may have changed without a call. Where mappings may become
-// writable unseen, these are all that are mapped.
+// storable are the files that processes may have changed without a call. Without Config.Pages
+// Ariadne sees no mprotect, so these are all files that are mapped.
 func (n *Node) storable() map[inode.Key]bool {
 	if n.cfg.Pages {
 		return n.k.Files.Writable

@@ -30,7 +30,7 @@ type verifying struct {
 	// names that it reads, of which only a sample is watched and nothing was exposed yet
 	unseen []string
 	done   chan struct{} // is closed when the log is read
-	// onRead, when not nil, is called when all that was read is judged.
+	// onRead, when not nil, is called each time that all records read so far are judged.
 	onRead func() error
 	stated ariadne.Time
 	status atomic.Pointer[Status]
