@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"debug/elf"
+	"debug/gosym"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -45,6 +46,35 @@ func Beginnings(f *elf.File, functions []string) (all []Beginning) {
 	return all
 }
 
+// GoTable has the functions and lines of Go in a program; nil: there are none.
+func GoTable(f *elf.File) (table *gosym.Table) {
+	s, text := goSection(f), f.Section(".text")
+	if s == nil || text == nil {
+		return nil
+	}
+	b, err := s.Data()
+	if err != nil {
+		return nil
+	}
+	addr := text.Addr
+	undamaged(func() {
+		if t := goTableOf(f); t != nil && t.findText(f) {
+			addr = t.text
+		}
+	})
+	undamaged(func() { table, _ = gosym.NewTable(nil, gosym.NewLineTable(b, addr)) })
+	return table
+}
+
+// goSection is where the table of a program's functions of Go is; nil: there is none.
+func goSection(f *elf.File) *elf.Section {
+	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") })
+	if i < 0 {
+		return nil
+	}
+	return f.Sections[i]
+}
+
 // goTable is what Go's linker tells the runtime of a program's functions (runtime/symtab.go).
 type goTable struct {
 	format    goFormat
@@ -80,11 +110,11 @@ type goFunction struct {
 
 // goTableOf reads the table of a program; nil: there is none in a known format.
 func goTableOf(f *elf.File) *goTable {
-	i := slices.IndexFunc(f.Sections, func(s *elf.Section) bool { return strings.HasSuffix(s.Name, ".gopclntab") })
-	if i < 0 {
+	s := goSection(f)
+	if s == nil {
 		return nil
 	}
-	b, err := f.Sections[i].Data()
+	b, err := s.Data()
 	if err != nil || len(b) < 72 {
 		return nil
 	}

@@ -89,6 +89,7 @@ func TestBeginnings(t *testing.T) {
 			if want := beginningsByDWARF(t, f, lockNames); !slices.Equal(all, want) || len(all) < 10 {
 				t.Errorf("functions begin at %x, and by the debug information at %x", all, want)
 			}
+			checkGoTable(t, f)
 			f = build("-s -w")
 			stripped := Beginnings(f, lockNames)
 			if f.Section(".symtab") != nil || !slices.EqualFunc(stripped, all, func(a, b Beginning) bool {
@@ -97,6 +98,33 @@ func TestBeginnings(t *testing.T) {
 				t.Errorf("stripped, functions begin at %x, and else at %x", stripped, all)
 			}
 		})
+	}
+}
+
+// checkGoTable: functions are in Go's table where the program's symbols have them, and lines too.
+func checkGoTable(t *testing.T, f *elf.File) {
+	t.Helper()
+	table := GoTable(f)
+	if table == nil {
+		t.Fatal("there is no table of functions")
+	}
+	symbols, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := 0
+	for _, y := range symbols {
+		if y.Name != "main.add" && y.Name != "main.main" {
+			continue
+		}
+		checked++
+		file, line, g := table.PCToLine(y.Value)
+		if g == nil || g.Name != y.Name || g.Entry != y.Value || filepath.Base(file) != "main.go" || line == 0 {
+			t.Errorf("at %#x, where %s begins, there is %+v, line %d of %s", y.Value, y.Name, g, line, file)
+		}
+	}
+	if checked != 2 {
+		t.Errorf("%d of the program's two functions have symbols", checked)
 	}
 }
 

@@ -145,7 +145,7 @@ var sources = programs[source]{find: func(f *elf.File) (s source) {
 			s.loaded = append(s.loaded, p.ProgHeader)
 		}
 	}
-	if s.golang = goTable(f); s.golang == nil {
+	if s.golang = debuginfo.GoTable(f); s.golang == nil {
 		s.lines = debuginfo.LinesOf(f)
 	}
 	return s

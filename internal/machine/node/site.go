@@ -4,7 +4,6 @@ package node
 
 import (
 	"debug/elf"
-	"debug/gosym"
 	"encoding/binary"
 	"fmt"
 	"path"
@@ -13,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 )
 
@@ -202,7 +202,7 @@ func symbolsIn(f *elf.File) symbols {
 			found[at] = function{y.Name, at + y.Size}
 		}
 	}
-	if t := goTable(f); t != nil {
+	if t := debuginfo.GoTable(f); t != nil {
 		for i := range t.Funcs {
 			if at, ok := offsetOf(f, t.Funcs[i].Entry); ok {
 				found[at] = function{t.Funcs[i].Name, at + t.Funcs[i].End - t.Funcs[i].Entry}
@@ -217,23 +217,6 @@ func symbolsIn(f *elf.File) symbols {
 		s.name, s.end = append(s.name, found[at].name), append(s.end, found[at].end)
 	}
 	return s
-}
-
-// goTable has the functions and lines of a program of Go; nil: it is none.
-func goTable(f *elf.File) *gosym.Table {
-	p, text := f.Section(".gopclntab"), f.Section(".text")
-	if p == nil || text == nil {
-		return nil
-	}
-	b, err := p.Data()
-	if err != nil {
-		return nil
-	}
-	t, err := gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr))
-	if err != nil {
-		return nil
-	}
-	return t
 }
 
 // find is the function at an offset in the file, and how far in it that is.

@@ -193,11 +193,7 @@ func New(name string, f *elf.File) *Code {
 			}
 		})
 	}
-	if s, text := f.Section(".gopclntab"), f.Section(".text"); s != nil && text != nil {
-		if b, err := s.Data(); err == nil {
-			undamaged(func() { c.table, _ = gosym.NewTable(nil, gosym.NewLineTable(b, text.Addr)) })
-		}
-	}
+	c.table = debuginfo.GoTable(f)
 	return c
 }
 
