@@ -45,6 +45,7 @@ type likely struct {
 // Orders of magnitude are of 2.
 const (
 	quietOf    = 4
+	evenlyOf   = 4  // one path in so many waits for no moments (moments.evenly)
 	orders     = 15 // of alternatives
 	keepOrders = 8  // of those at calls that make something lasting
 )
@@ -66,6 +67,7 @@ func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
 	c.moments.begin(o.features, o.length > 0, o.from)
 	c.strike.begin(seed, index, w, c.moments.without())
+	c.moments.evenly = o.features != nil && c.strike.draw.below(evenlyOf) == 0
 	c.every = c.strike.draw.below(4) == 0 || c.strike.without.Moments
 	for k, n := range c.counted {
 		c.most[k], c.counted[k] = max(c.most[k], n), 0
@@ -142,8 +144,8 @@ func (c *chance) again(l *likely, left int, keeps []string) {
 	}
 	for len(l.After) < left {
 		among := 1 << l.draw.below(n)
-		if rest := c.most[l.Kind] - c.counted[l.Kind]; n == orders && rest > 0 && !c.moments.without().Moments &&
-			l.draw.below(2) == 0 {
+		rest := c.most[l.Kind] - c.counted[l.Kind]
+		if n == orders && rest > 0 && !c.moments.evenly && !c.moments.without().Moments && l.draw.below(2) == 0 {
 			among = rest
 		}
 		l.After = append(l.After, 1+l.draw.below(among)/l.weight)

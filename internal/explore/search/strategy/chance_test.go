@@ -81,3 +81,33 @@ func TestCrashesAtFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestEvenPaths: a part of the paths waits for no moments, if earlier paths may matter.
+func TestEvenPaths(t *testing.T) {
+	const paths = 400
+	even, waits := 0, 0
+	for index := range paths {
+		var c chance
+		c.begin([]ariadne.ActionKind{world.Crash},
+			origin{seed: 5, index: index, length: 1000, weights: &unweighted, features: &Features{}})
+		some := false
+		for range 20 {
+			some = some || c.moments.draw(&c.strike.draw, 1000) != wait{}
+		}
+		switch {
+		case c.moments.evenly && some:
+			t.Fatalf("path %d waits for moments", index)
+		case c.moments.evenly:
+			even++
+		case some:
+			waits++
+		}
+		c.begin(nil, origin{seed: 5, index: index, weights: &unweighted})
+		if c.moments.evenly {
+			t.Fatalf("path %d depends on others", index)
+		}
+	}
+	if even < paths/8 || even > paths/2 || even+waits < paths {
+		t.Errorf("of %d paths %d wait for no moments, and %d do", paths, even, waits)
+	}
+}

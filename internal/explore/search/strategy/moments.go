@@ -32,6 +32,9 @@ type moments struct {
 	sent      []int      // messages on the path, by node
 	disks     []unsynced // by node
 	placed    placed
+	// evenly: how much goes by before each fault of the path is drawn over the orders of magnitude.
+	// If each fault were drawn in that way by itself, hardly any path would have two of them so.
+	evenly bool
 
 	scratch, fresh []uint64
 }
@@ -301,6 +304,9 @@ func (m *moments) draw(d *draw, length int) (w wait) {
 	rest, how := length-m.steps, d.below(5)
 	if m.without().Moments {
 		how %= 2
+	}
+	if m.evenly {
+		how = 0
 	}
 	switch {
 	// behind the last step no fault can be

@@ -69,13 +69,16 @@ func (s *sites) add(key uint64, kind, name string) *site {
 	return at
 }
 
-// aim draws whether a fault of a kind is aimed on a path: one time in two as long as there are
-// sites at which none was, else one in four. It returns the site, and how many alternatives there
-// are on a path at most.
+// aimOf: one path in so many is aimed as long as there are sites at which none was, and half as
+// many are afterwards. A long execution has hundreds of sites, and most bugs are at none of them.
+const aimOf = 8
+
+// aim draws whether a fault of a kind is aimed on a path. It returns the site, and how many
+// alternatives there are on a path at most.
 func (s *sites) aim(kind string, d *draw) (name string, most int, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r, from := d.below(4), d.next()
+	r, from := d.below(2*aimOf), d.next()
 	all := s.kinds[kind]
 	if len(all) == 0 || r > 1 {
 		return "", 0, false

@@ -23,7 +23,7 @@ func TestAimedFaults(t *testing.T) {
 	}
 	search.sites.see(placed{}, &by)
 	aims, first, struck := map[string]int{}, 0, map[int]bool{}
-	for index := range 400 {
+	for index := range 1600 {
 		var c chance
 		c.begin([]ariadne.ActionKind{world.Crash},
 			origin{seed: 5, index: index, length: 100, weights: &unweighted, features: &search})

@@ -78,7 +78,7 @@ func (s *strike) again(f *space.Frame, m *moments, length int) {
 		rest = 1 << s.draw.below(closeOrders)
 	case s.every:
 		rest = within(1<<(leastSteps+s.draw.below(stepOrders)), rest)
-	case m.most.others > 0:
+	case m.most.others > 0 && !m.evenly:
 		rest = within(max(m.left(), 1<<s.draw.below(stepOrders)), rest)
 	default:
 		rest = 1 << s.draw.below(stepOrders)
