@@ -148,7 +148,10 @@ func stopSentences(r *record.Report, limit time.Duration) (all []string) {
 	c := r.Coverage
 	switch r.Stopped {
 	case check.StopExplored, check.StopExploredAtTimes:
-		if r.Outcome != record.Nothing {
+		switch {
+		case r.Ends[search.EndCut] > 0:
+			say("The search explored %s, except behind steps that were cut off.", whatExplored(r))
+		case r.Outcome != record.Nothing:
 			say("The search explored %s.", whatExplored(r))
 		}
 	case search.StopViolation:
