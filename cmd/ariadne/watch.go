@@ -39,7 +39,8 @@ process only judges. Several processes with one log share the properties: when o
 others take over its properties.
 
 Exit status: 0 every property held, 1 violation, 2 bad spec or usage, 3 some moments could not
-be judged, 5 something that must happen has not happened for long.`,
+be judged, or a node was never found, 5 something that must happen has not happened for long, or
+a violation may be none because a node was missing.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
   ariadne watch spec.yaml --kill 10s   # kill a started node every 10 s on average

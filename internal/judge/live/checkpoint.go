@@ -31,6 +31,7 @@ type saved struct {
 	Aims      []savedAim
 	AimsUntil ariadne.Time
 	Broken    string
+	Suspected bool
 	History   []savedShown
 	Series    *property.Series
 	Doubts    []string // in order
@@ -49,6 +50,7 @@ type savedNode struct {
 	Last                           int   // of saved.Events; 0: none
 	Unsent                         []int // likewise
 	Unknown                        []string
+	Sought                         string
 	Seen, Waits, Gone, Left, Brief bool
 }
 
@@ -117,7 +119,7 @@ func (v *Verifier) Save() ([]byte, error) {
 		return nil, errors.New("a verifier with findings cannot be saved")
 	}
 	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Broken: v.broken,
-		Series: v.series, Doubts: slices.Sorted(maps.Keys(v.doubts)), Counts: v.Counts,
+		Suspected: v.suspected, Series: v.series, Doubts: slices.Sorted(maps.Keys(v.doubts)), Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}
 	for i := range v.nodes {
@@ -148,8 +150,9 @@ func (v *Verifier) Save() ([]byte, error) {
 
 func (w *saver) node(f *follower) savedNode {
 	n := savedNode{Next: f.next, Now: f.now, Heard: f.heard, Late: f.late, Events: f.events, Seen: f.seen,
-		Waits: f.waits, Gone: f.gone, Left: f.left, Brief: f.brief, Unknown: slices.Sorted(maps.Keys(f.unknown)),
-		Kept: savedKept{f.kept.set.Tuples(), f.kept.up, slices.Sorted(maps.Keys(f.kept.unknown))}}
+		Waits: f.waits, Gone: f.gone, Left: f.left, Sought: f.sought, Brief: f.brief,
+		Unknown: slices.Sorted(maps.Keys(f.unknown)),
+		Kept:    savedKept{f.kept.set.Tuples(), f.kept.up, slices.Sorted(maps.Keys(f.kept.unknown))}}
 	for _, seq := range slices.Sorted(maps.Keys(f.early)) {
 		n.Early = append(n.Early, w.record(f.early[seq]))
 	}
@@ -233,6 +236,7 @@ func (v *Verifier) Restore(state []byte) error {
 	}
 	v.pending, v.recent = r.eventsOf(from.Pending), r.eventsOf(from.Recent)
 	v.begin, v.passed, v.stamp, v.broken, v.Counts = from.Begin, from.Passed, from.Stamp, from.Broken, from.Counts
+	v.suspected = from.Suspected
 	v.snapshot = *r.snapshot(&from.Snapshot)
 	var earlier [][]*expose.Snapshot
 	for _, all := range from.Earlier {
@@ -265,7 +269,7 @@ func (v *Verifier) Restore(state []byte) error {
 
 func (r *restorer) node(f *follower, n *savedNode) {
 	*f = follower{next: n.Next, early: map[uint64]*Record{}, now: n.Now, heard: n.Heard, seen: n.Seen, waits: n.Waits,
-		gone: n.Gone, left: n.Left, late: n.Late, events: n.Events, unsent: r.eventsOf(n.Unsent),
+		gone: n.Gone, left: n.Left, sought: n.Sought, late: n.Late, events: n.Events, unsent: r.eventsOf(n.Unsent),
 		unknown: names(n.Unknown), brief: n.Brief,
 		kept: kept{setOf(n.Kept.Set), n.Kept.Up, names(n.Kept.Unknown)}}
 	for i := range n.Early {

@@ -100,6 +100,8 @@ func TestRestore(t *testing.T) {
 			if r := &x.changes[i].Record; r.Kind == Show && rapid.IntRange(0, 30).Draw(t, "lost") == 0 {
 				*r = Record{Kind: Lost, Text: "lost",
 					Names: rapid.SampledFrom([][]string{nil, {"value"}}).Draw(t, "names")}
+			} else if r.Kind == Show && rapid.IntRange(0, 20).Draw(t, "sought") == 0 {
+				*r = Record{Kind: Sought, Text: rapid.SampledFrom([]string{"", "x"}).Draw(t, "what")}
 			}
 		}
 		records := shuffled(t, x.told(t, false, clockError))
@@ -128,8 +130,8 @@ func TestSavedFields(t *testing.T) {
 		saved int
 		not   []string
 	}{
-		{Verifier{}, 14, []string{"Config", "properties", "judge", "division", "order", "found"}},
-		{follower{}, 16, nil},
+		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "order", "found"}},
+		{follower{}, 17, nil},
 		{kept{}, 3, nil},
 		{event{}, 7, nil},
 		{aim{}, 8, nil},

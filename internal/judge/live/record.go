@@ -40,6 +40,9 @@ const (
 	// Missed is a Show of an agent that judged by earlier properties when others did not any more.
 	// It has no number, and is only counted.
 	Missed
+	// Sought: the node's process, or a file with its lines, was never found, and Text says which. A
+	// record without a text says that all was found.
+	Sought
 )
 
 // Channel is a way by which an agent learns what a node exposes. By one channel it learns that in
@@ -53,8 +56,8 @@ const (
 )
 
 // Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps.
-// The events of one channel are in this order. Up, Down, Lost and Turned come after all records
-// before them, and before all records after them.
+// The events of one channel are in this order. Up, Down, Lost, Turned and Sought come after all
+// records before them, and before all records after them.
 type Record struct {
 	Node    ariadne.NodeID
 	Seq     uint64

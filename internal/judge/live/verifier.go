@@ -44,8 +44,8 @@ type Finding struct {
 	Stamp    Stamp
 	Snapshot *expose.Snapshot
 	History  []Shown // what the property has read before, the latest last
-	// Without are nodes whose agents were gone. The snapshot is without what they expose, so the
-	// property may have held.
+	// Without are nodes whose agents were gone, or that were not found yet. The snapshot is without
+	// what they expose, so the property may have held.
 	Without []ariadne.NodeID
 }
 
@@ -90,6 +90,7 @@ type Verifier struct {
 	stamp      Stamp
 	aims       aims
 	broken     string // the last verdict
+	suspected  bool   // the last finding was Without some node
 	history    []Shown
 	series     *property.Series // nil: the property is no number
 	found      []Finding
@@ -107,7 +108,9 @@ type follower struct {
 	waits bool // for the record Turned
 	gone  bool // its agent is
 	left  bool // the snapshot is without it, because its agent is gone
-	kept  kept // when it went
+	// sought says what of the node was never found; "": all was
+	sought string
+	kept   kept // when it went
 	// late is the time up to which others were judged without the node, whose records come later.
 	// Until they are beyond that time, nothing is judged.
 	late    ariadne.Time
@@ -401,6 +404,7 @@ func (v *Verifier) apply(e *event) error {
 		f.learn(e.Changes)
 	case e.Kind == Up && e.away:
 		*set, v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.set, f.kept.up, f.kept.unknown, false
+		f.kept = kept{}
 	case e.Kind == Up:
 		v.snapshot.Up[e.Node] = true
 		clear(f.unknown)
@@ -415,8 +419,10 @@ func (v *Verifier) apply(e *event) error {
 		v.lose(f, e)
 	case e.Kind == Turned:
 		f.waits = false
+	case e.Kind == Sought:
+		f.sought = e.Text
 	}
-	if e.Kind != Turned {
+	if e.Kind != Turned && e.Kind != Sought {
 		v.remember(e)
 	}
 	f.brief = e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)
@@ -549,7 +555,7 @@ func (v *Verifier) decide(e *event) error {
 	if err := v.judge.Err(); err != nil {
 		return err
 	}
-	if verdict != "" && v.broken == "" {
+	if verdict != "" && (v.broken == "" || v.suspected && v.without() == nil) {
 		v.report(property.Kind, verdict, e.At)
 	}
 	v.broken = verdict
@@ -577,12 +583,24 @@ func (v *Verifier) report(kind, message string, at ariadne.Time) {
 	s.Sets, s.Up = slices.Clone(s.Sets), slices.Clone(s.Up)
 	f := Finding{Property: v.Name(), Kind: kind, Message: message, At: at, Stamp: v.stamp, Snapshot: &s,
 		History: slices.Clone(v.history[max(0, len(v.history)-historyMax):])}
+	f.Without = v.without()
+	v.suspected = f.Without != nil
+	v.found = append(v.found, f)
+}
+
+// without are the nodes without whose tuples a property that does not hold may hold.
+func (v *Verifier) without() (all []ariadne.NodeID) {
 	for i := range v.nodes {
-		if v.nodes[i].left {
-			f.Without = append(f.Without, ariadne.NodeID(i))
+		if f := &v.nodes[i]; f.left || f.sought != "" && !v.monotone() {
+			all = append(all, ariadne.NodeID(i))
 		}
 	}
-	v.found = append(v.found, f)
+	return all
+}
+
+// monotone reports whether further tuples cannot make the property hold.
+func (v *Verifier) monotone() bool {
+	return len(v.properties.Predicates) == 1 && v.properties.Predicates[0].Subsets != ""
 }
 
 // Name is that of the property.
@@ -628,9 +646,15 @@ func (v *Verifier) Doubts() []string {
 		if !v.nodes[i].seen {
 			all = append(all, fmt.Sprintf("node %s: no agent has told of it", v.properties.Nodes[i]))
 		}
+		if v.nodes[i].sought != "" {
+			all = append(all, Unfound(v.properties.Nodes[i], v.nodes[i].sought))
+		}
 	}
 	return append(all, v.aims.doubts()...)
 }
+
+// Unfound says what of a node was never found.
+func Unfound(node, what string) string { return fmt.Sprintf("node %s: never found: %s", node, what) }
 
 // Snapshot returns what the nodes expose as far as it is judged. It is not to be changed, and good
 // until the next Take.

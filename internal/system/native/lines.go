@@ -111,6 +111,7 @@ func (l *lines) last() []string {
 type File struct {
 	path   string
 	file   *os.File
+	found  bool // it was there
 	offset int64
 	lines
 	buffer []byte
@@ -142,7 +143,7 @@ func (f *File) openFromStart() error {
 	case err != nil:
 		return err
 	}
-	f.file, f.offset = file, 0
+	f.file, f.offset, f.found = file, 0, true
 	return nil
 }
 
@@ -151,6 +152,9 @@ func (f *File) Descriptor() int { return -1 }
 
 // Path is that of the file.
 func (f *File) Path() string { return f.path }
+
+// Found reports whether the file was there at some time.
+func (f *File) Found() bool { return f.found }
 
 // Close implements Source.
 func (f *File) Close() error {

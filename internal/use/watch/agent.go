@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -60,6 +61,7 @@ type watched struct {
 	exposed *expose.Set  // as far as it was told
 	unknown []string     // names of tuples that it may have exposed before it was watched
 	skipped []string     // names of tuples whose changes were left out
+	sought  string       // what of it was never found, as it was told
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -152,9 +154,9 @@ func (a *Agent) attach(ctx context.Context) error {
 			if n.process == nil && n.resumed {
 				a.addRecord(n, live.Record{Kind: live.Down, After: a.looked, At: a.now(), Text: "no process is there"})
 			}
-			if n.process == nil && a.onWait != nil {
-				a.onWait(fmt.Sprintf("node %s does not run: the watch looks for it", n.def.Name))
-			}
+		}
+		if a.seek(n); n.sought != "" && a.onWait != nil {
+			a.onWait(fmt.Sprintf("node %s: not found yet: %s: the watch looks for it", n.def.Name, n.sought))
 		}
 		if a.turned {
 			a.tellTurned(n)
@@ -202,6 +204,52 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 	return a.enterProcess(n, p, max(n.checked, a.looked))
 }
 
+// seek tells what of a node was never found, if that has changed.
+func (a *Agent) seek(n *watched) {
+	var all []string
+	if n.native.Found && n.native.Start == nil && !n.met {
+		all = append(all, processOf(n.native))
+	}
+	for _, s := range n.sources {
+		if f, ok := s.(*native.File); ok && !f.Found() {
+			all = append(all, "the log file "+f.Path())
+		}
+	}
+	if text := strings.Join(all, ", "); text != n.sought {
+		n.sought = text
+		a.tellSought(n)
+	}
+}
+
+func (a *Agent) tellSought(n *watched) {
+	a.addRecord(n, live.Record{Kind: live.Sought, After: n.checked, At: a.now(), Text: n.sought})
+}
+
+// unfound says what of the nodes was never found, one line each.
+func (a *Agent) unfound() (all []string) {
+	for _, n := range a.nodes {
+		if n.sought != "" {
+			all = append(all, live.Unfound(n.def.Name, n.sought))
+		}
+	}
+	return all
+}
+
+// processOf says in words which process is that of a node.
+func processOf(n *spec.Native) string {
+	switch {
+	case n.PIDFile != "":
+		return "a process whose id is in " + n.PIDFile
+	case n.Command != nil:
+		return fmt.Sprintf("a process whose arguments match %q", n.Command)
+	case n.Unit != "":
+		return "the main process of the service " + n.Unit
+	case n.Group != "":
+		return fmt.Sprintf("a process in a control group %q", n.Group)
+	}
+	return fmt.Sprintf("process %d", n.PID)
+}
+
 // pidOf is the id of a node's process; 0: there is none now.
 func pidOf(ctx context.Context, n *spec.Native) (int, error) {
 	switch {
@@ -231,6 +279,7 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 			live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
 	}
 	n.met = true
+	a.seek(n)
 	return a.waiter.Add(p.Descriptor())
 }
 
@@ -367,6 +416,9 @@ func (a *Agent) lookRarely(ctx context.Context) error {
 func (a *Agent) readLines(n *watched) error {
 	for _, s := range slices.Clone(n.sources) {
 		lines, lost, err := s.Read()
+		if n.sought != "" {
+			a.seek(n)
+		}
 		at := a.now()
 		if lost != "" {
 			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: lost, Names: a.namesByLines()})

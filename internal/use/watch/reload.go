@@ -190,6 +190,9 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Names, r.Text = live.Lost, nil, slices.Clone(n.unknown), "the spec has changed"
 		a.addRecord(n, r)
 	}
+	if n.sought != "" {
+		a.tellSought(n)
+	}
 	a.tellTurned(n)
 }
 

@@ -127,7 +127,7 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, errEnded) {
 		err = errors.Join(err, cause)
 	}
-	for _, d := range a.doubts() {
+	for _, d := range slices.Concat(a.doubts(), a.unfound()) {
 		err = errors.Join(err, errors.New(d))
 	}
 	stopTurns()
@@ -724,7 +724,7 @@ func (w *sharing) leave(ctx context.Context) error {
 		}
 	}
 	for _, s := range joined(statuses) {
-		w.report.add(s)
+		w.report.add(w.spec, s)
 	}
 	return all
 }

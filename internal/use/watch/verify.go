@@ -26,10 +26,9 @@ type verifying struct {
 	parts    int // into how many the property is divided
 	verifier *live.Verifier
 	reader   Reader
-	findings int // for the goroutine of run
-	// names that it reads, of which only a sample is watched and nothing was exposed yet
-	unseen []string
-	done   chan struct{} // is closed when the log is read
+	findings int           // for the goroutine of run
+	unseen   []string      // names that it reads, and that no node has exposed yet
+	done     chan struct{} // is closed when the log is read
 	// onRead, when not nil, is called each time that all records read so far are judged.
 	onRead func() error
 	stated ariadne.Time
@@ -40,7 +39,9 @@ type verifying struct {
 type Status struct {
 	Property
 	Doubts []string `json:"doubts,omitempty"`
-	Up     []bool   `json:"up"`   // the nodes that run, as far as it is judged
+	Up     []bool   `json:"up"` // the nodes that run, as far as it is judged
+	// names that the property reads and no node has exposed
+	Unseen []string `json:"unseen,omitempty"`
 	Read   uint64   `json:"read"` // number of the last message of the log that was read
 	Done   bool     `json:"done"` // that was the last one
 }
@@ -56,7 +57,7 @@ func joined(parts []*Status) (all []*Status) {
 		i := slices.IndexFunc(all, func(o *Status) bool { return o.Name == s.Name && o.Turn == s.Turn })
 		if i < 0 {
 			own := *s
-			own.Doubts = slices.Clone(s.Doubts)
+			own.Doubts, own.Unseen = slices.Clone(s.Doubts), slices.Clone(s.Unseen)
 			all = append(all, &own)
 			continue
 		}
@@ -65,6 +66,7 @@ func joined(parts []*Status) (all []*Status) {
 		to.Broken = to.Broken || s.Broken
 		to.Done = to.Done && s.Done
 		to.Read = min(to.Read, s.Read)
+		to.Unseen = slices.DeleteFunc(to.Unseen, func(name string) bool { return !slices.Contains(s.Unseen, name) })
 		if s.Records < to.Records {
 			to.Counts, to.Up = s.Counts, s.Up
 		}
@@ -80,10 +82,8 @@ const statusEvery = 500 * time.Millisecond
 
 // state makes a status.
 func (v *verifying) state() *Status {
-	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Snapshot().Up)}
-	for _, name := range v.unseen {
-		s.Doubts = append(s.Doubts, fmt.Sprintf("%s: no node exposed a key of %s that is in the sample", v.name, name))
-	}
+	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Snapshot().Up),
+		Unseen: slices.Clone(v.unseen)}
 	s.Property = Property{Name: v.name, Turn: v.turn, Findings: v.findings, Broken: v.verifier.Broken() != "",
 		Counts: v.verifier.Counts}
 	if v.parts > 1 {
@@ -166,6 +166,16 @@ func sampledOf(s *spec.Spec, p *judge.Properties) []string {
 	return slices.DeleteFunc(all, func(name string) bool { return !p.ReadsName(name) })
 }
 
+// readBy are the names of what nodes expose that properties read, also by stages.
+func readBy(s *spec.Spec, p *judge.Properties) (all []string) {
+	for _, src := range s.Properties.Sources {
+		if p.ReadsName(src.Name) {
+			all = append(all, src.Name)
+		}
+	}
+	return all
+}
+
 // judged returns the properties of a spec that a watch can judge, at least one, and notes.
 func judged(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
 	all, notes, err = properties(s)
@@ -230,7 +240,7 @@ func newVerifying(s *spec.Spec, p *judge.Properties, part int, from Reader, turn
 	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
 		Patience: s.Watch.Patience, Turned: turn > 0, Part: part, Parts: partsOf(s, p)}
 	v := &verifying{turn: turn, parts: c.Parts, verifier: live.NewVerifier(c, p), reader: from,
-		done: make(chan struct{}), unseen: sampledOf(s, p)}
+		done: make(chan struct{}), unseen: readBy(s, p)}
 	v.name = v.verifier.Name()
 	v.state()
 	return v
@@ -334,7 +344,7 @@ func showAll(from Reader, show func(live.Record)) {
 		}
 		for i := range records {
 			switch records[i].Kind {
-			case live.Beat, live.Passed, live.Turned, live.Missed:
+			case live.Beat, live.Passed, live.Turned, live.Missed, live.Sought:
 			default:
 				show(records[i])
 			}

@@ -357,7 +357,7 @@ func (w *watching) conclude() *Report {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}
 	for _, s := range statusesOf(slices.Concat(w.ended, w.verify)) {
-		r.add(s)
+		r.add(w.spec, s)
 	}
 	r.Doubts = append(r.Doubts, w.agent.doubts()...)
 	r.conclude(w.spec)
@@ -365,12 +365,20 @@ func (w *watching) conclude() *Report {
 }
 
 // add enters what came of a property.
-func (r *Report) add(s *Status) {
+func (r *Report) add(of *spec.Spec, s *Status) {
 	r.Properties = append(r.Properties, s.Property)
 	r.Records = max(r.Records, s.Records)
 	r.Doubts = append(r.Doubts, s.Doubts...)
 	if s.Judged == 0 {
 		r.Doubts = append(r.Doubts, fmt.Sprintf("%s: no moment was judged", s.Name))
+	}
+	for _, name := range s.Unseen {
+		if of.Watch.Sample[name] > 0 {
+			r.Doubts = append(r.Doubts,
+				fmt.Sprintf("%s: no node exposed a key of %s that is in the sample", s.Name, name))
+		} else if note := fmt.Sprintf("no node has exposed %s", name); !slices.Contains(r.Notes, note) {
+			r.Notes = append(r.Notes, note)
+		}
 	}
 }
 
