@@ -222,6 +222,7 @@ type sharing struct {
 	report   Report
 	lease    *stream.Lease // of being a verifier
 	received int           // findings, of all processes
+	ended    bool          // the process with the log's server has ended the watch
 	life     context.Context
 	die      func() // ends life: nothing waits for the server any more
 	stop     context.CancelCauseFunc
@@ -356,7 +357,7 @@ func (w *sharing) run(ctx context.Context) error {
 	if w.options.Time > 0 {
 		defer time.AfterFunc(w.options.Time, func() { w.stop(nil) }).Stop()
 	}
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && !w.ended {
 		if err := w.tend(ctx); err != nil && ctx.Err() == nil {
 			w.wait(fmt.Sprintf("the log does not answer: %v", err))
 		}
@@ -372,23 +373,78 @@ func (w *sharing) run(ctx context.Context) error {
 		}
 	}
 	err := context.Cause(ctx)
-	if errors.Is(err, context.Canceled) || errors.Is(err, errEnded) {
+	if errors.Is(err, context.Canceled) {
 		err = nil
+	}
+	if w.staysToEnd() {
+		err = errors.Join(err, w.finish())
 	}
 	last, stop := context.WithTimeout(context.Background(), endWithin)
 	defer stop()
-	if w.options.Shared.Listen != "" {
-		err = errors.Join(err, w.endWatch(last))
-	}
 	err = errors.Join(err, w.leave(last))
-	for n := w.findings(); ; time.Sleep(10 * time.Millisecond) { // the last ones are on their way
+	// the last ones are on their way
+	for n := w.findings(); last.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		w.mu.Lock()
 		received := w.received
 		w.mu.Unlock()
-		if received >= n || last.Err() != nil {
-			return err
+		if received >= n {
+			break
 		}
 	}
+	return errors.Join(err, w.sayLeft(last))
+}
+
+// staysToEnd reports whether this process judges up to the end of the log. Another one leaves the
+// watch earlier.
+func (w *sharing) staysToEnd() bool { return w.ended || w.options.Shared.Listen != "" }
+
+// finish judges, together with the other processes, all that agents have told up to the end of the
+// log. So all processes report the same.
+func (w *sharing) finish() error {
+	ending := make(chan error, 1)
+	if w.options.Shared.Listen != "" {
+		go func() { ending <- w.endWatch() }()
+	} else {
+		ending <- nil
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 3*endWithin)
+	defer stop()
+	var err error
+	for ending != nil || !w.isJudged() && ctx.Err() == nil {
+		select {
+		case err = <-ending:
+			ending = nil
+		case <-time.After(50 * time.Millisecond):
+		}
+		_ = w.tend(ctx) // the report has what could not be judged
+	}
+	return err
+}
+
+// isJudged reports whether all parts are judged up to the end of the log.
+func (w *sharing) isJudged() bool {
+	return !slices.ContainsFunc(w.all(), func(p *part) bool {
+		return !p.isOver() && (p.held == nil || !p.held.status.Load().Done)
+	})
+}
+
+// sayLeft says that this process needs the log no longer. The one that has the server waits for the
+// others.
+func (w *sharing) sayLeft(ctx context.Context) error {
+	if w.lease != nil {
+		_ = w.lease.Release(ctx) // else it ends by itself
+	}
+	if w.options.Shared.Listen == "" {
+		return nil
+	}
+	for ctx.Err() == nil {
+		all, err := w.conn.Held(ctx, "verifier ")
+		if err != nil || len(all) == 0 {
+			return err
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil
 }
 
 // enterTurns enters the turns that have begun.
@@ -459,7 +515,7 @@ func (w *sharing) tend(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, stream.LeaseFor/3)
 	defer stop()
 	if ended, err := w.conn.Get(ctx, keyEnded); err == nil && ended != nil {
-		w.stop(errEnded)
+		w.ended = true
 	}
 	if err := w.clock.Err(); err != nil {
 		w.stop(err)
@@ -670,8 +726,10 @@ func (w *sharing) statuses() (all []*Status) {
 	return joined(all)
 }
 
-// endWatch has agents end, and waits until all that they told is judged.
-func (w *sharing) endWatch(ctx context.Context) error {
+// endWatch has agents end, and then the log.
+func (w *sharing) endWatch() error {
+	ctx, stop := context.WithTimeout(context.Background(), endWithin)
+	defer stop()
 	if err := w.conn.Set(ctx, keyEnded, []byte("true")); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
@@ -683,16 +741,18 @@ func (w *sharing) endWatch(ctx context.Context) error {
 		time.Sleep(50 * time.Millisecond)
 	}
 	// Agents that do not answer have left a gap, which verifiers count.
-	last, stop := context.WithTimeout(context.Background(), endWithin)
-	defer stop()
+	last, cancel := context.WithTimeout(context.Background(), endWithin)
+	defer cancel()
 	return w.conn.End(last)
 }
 
-// leave gives up what this process has. If the log has ended, that is judged first.
+// leave gives up the parts that this process has, and makes the report.
 func (w *sharing) leave(ctx context.Context) error {
 	var all error
 	parts := w.all()
-	if w.options.Shared.Listen == "" {
+	if !w.staysToEnd() {
+		w.report.Notes = append(w.report.Notes,
+			"this process has left the watch before its end: its numbers are those up to then")
 		for _, p := range parts {
 			if p.held != nil {
 				p.held.reader.Close()
@@ -714,12 +774,9 @@ func (w *sharing) leave(ctx context.Context) error {
 		all = errors.Join(all, w.tellStatus(ctx, p))
 		_ = h.lease.Release(ctx) // else it ends by itself
 	}
-	if w.lease != nil {
-		_ = w.lease.Release(ctx)
-	}
 	var statuses []*Status
 	for _, p := range parts {
-		if s := w.outcome(ctx, p); s != nil {
+		if s := w.outcome(p); s != nil {
 			statuses = append(statuses, s)
 		}
 	}
@@ -730,23 +787,15 @@ func (w *sharing) leave(ctx context.Context) error {
 }
 
 // outcome is what came of a part, here or elsewhere; nil: nobody has told.
-func (w *sharing) outcome(ctx context.Context, p *part) *Status {
+func (w *sharing) outcome(p *part) *Status {
 	s := p.status
 	if h := p.held; h != nil {
 		s = h.status.Load()
-	} else {
-		for w.options.Shared.Listen != "" && (s == nil || !s.Done) && ctx.Err() == nil {
-			text, err := w.conn.Get(ctx, keyStatus+stream.Token(p.key))
-			if next := (&Status{}); err == nil && text != nil && json.Unmarshal(text, next) == nil {
-				s = next
-			}
-			time.Sleep(50 * time.Millisecond)
-		}
 	}
 	switch {
 	case s == nil:
 		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: no process has judged it", nameOf(p.properties)))
-	case w.options.Shared.Listen != "" && !s.Done:
+	case w.staysToEnd() && !s.Done:
 		w.report.Doubts = append(w.report.Doubts, fmt.Sprintf("%s: the log was not judged up to its end", s.Name))
 	}
 	return s

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -58,7 +59,8 @@ func agents(ctx context.Context, s *spec.Spec, at string) <-chan error {
 
 // TestTakeOver: agents tell of their nodes in a log, and two processes share the properties. One is
 // killed, so the other one judges its properties from its checkpoints. Each violation is found
-// once: those that both processes have found are the same, or the watch would say so.
+// once: those that both processes have found are the same, or the watch would say so. A third
+// process, which is there to the end, reports the same as the first one.
 func TestTakeOver(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 20 s")
@@ -69,10 +71,18 @@ func TestTakeOver(t *testing.T) {
 	var mu sync.Mutex
 	var ended <-chan error
 	var other *exec.Cmd
+	third := make(chan *Report, 1)
 	found := map[string]int{}
 	r, err := Watch(ctx, s, Options{Shared: Shared{Listen: "127.0.0.1:0"},
 		OnLog: func(at, _ string) {
 			ended = agents(ctx, s, at)
+			go func() {
+				r, err := Watch(t.Context(), s, Options{Shared: Shared{Log: at}})
+				if err != nil {
+					t.Error(err)
+				}
+				third <- r
+			}()
 			other = exec.Command("/proc/self/exe")
 			other.Env = append(os.Environ(), "ARIADNE_TEST_LOG="+at, "ARIADNE_TEST_SPEC="+s.Path)
 			if err := other.Start(); err != nil {
@@ -106,8 +116,15 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("an agent: %v", err)
 		}
 	}
-	if r.Outcome != record.Violated || len(r.Findings) != 12 || r.TakenOver == 0 ||
-		r.Restored != r.TakenOver || len(r.Properties) != 5 {
+	same := <-third
+	if same == nil {
+		t.Fatal("the third process has no report")
+	}
+	if a, b := reported(t, r), reported(t, same); a != b {
+		t.Errorf("two processes report\n%s\n%s", a, b)
+	}
+	if r.Outcome != record.Violated || len(r.Findings) != 12 || r.TakenOver+same.TakenOver == 0 ||
+		r.Restored+same.Restored == 0 || len(r.Properties) != 5 {
 		t.Errorf("%v, %d findings, %d taken over, %d restored, %q", r.Outcome, len(r.Findings), r.TakenOver, r.Restored,
 			r.Doubts)
 	}
@@ -117,6 +134,22 @@ func TestTakeOver(t *testing.T) {
 			t.Errorf("%+v, violated %d times", p, found[p.Name])
 		}
 	}
+}
+
+// reported is what all processes report that are there to the end.
+func reported(t *testing.T, r *Report) string {
+	t.Helper()
+	own := *r
+	own.Elapsed, own.TakenOver, own.Restored = 0, 0, 0
+	own.Findings = slices.Clone(r.Findings)
+	for i := range own.Findings {
+		own.Findings[i].Delay = 0 // from when it happened to when the process got it
+	}
+	text, err := json.Marshal(own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
 
 // TestAgentGone: an agent that goes takes its node out of the snapshots. A finding then is only
