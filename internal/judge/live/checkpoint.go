@@ -50,6 +50,7 @@ type savedNode struct {
 	Last                           int   // of saved.Events; 0: none
 	Unsent                         []int // likewise
 	Unknown                        []string
+	Shown                          []expose.Tuple
 	Sought                         string
 	Seen, Waits, Gone, Left, Brief bool
 }
@@ -163,6 +164,15 @@ func (w *saver) node(f *follower) savedNode {
 		n.Last = w.event(f.last)
 	}
 	n.Unsent = w.eventsOf(f.unsent)
+	for of, stays := range f.shown {
+		n.Shown = append(n.Shown, expose.Tuple{Name: of.name, Key: of.key, Stays: stays})
+	}
+	slices.SortFunc(n.Shown, func(a, b expose.Tuple) int {
+		if c := strings.Compare(a.Name, b.Name); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Key, b.Key)
+	})
 	return n
 }
 
@@ -268,12 +278,16 @@ func (v *Verifier) Restore(state []byte) error {
 }
 
 func (r *restorer) node(f *follower, n *savedNode) {
-	*f = follower{next: n.Next, early: map[uint64]*Record{}, now: n.Now, heard: n.Heard, seen: n.Seen, waits: n.Waits,
+	*f = follower{next: n.Next, early: map[uint64]*Record{}, shown: map[shown]bool{}, now: n.Now, heard: n.Heard,
+		seen: n.Seen, waits: n.Waits,
 		gone: n.Gone, left: n.Left, sought: n.Sought, late: n.Late, events: n.Events, unsent: r.eventsOf(n.Unsent),
 		unknown: names(n.Unknown), brief: n.Brief,
 		kept: kept{setOf(n.Kept.Set), n.Kept.Up, names(n.Kept.Unknown)}}
 	for i := range n.Early {
 		f.early[n.Early[i].Seq] = r.record(&n.Early[i])
+	}
+	for i := range n.Shown {
+		f.shown[shown{n.Shown[i].Name, n.Shown[i].Key}] = n.Shown[i].Stays
 	}
 	for i := range n.Got {
 		f.got = append(f.got, r.record(&n.Got[i]))

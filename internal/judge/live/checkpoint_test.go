@@ -131,7 +131,7 @@ func TestSavedFields(t *testing.T) {
 		not   []string
 	}{
 		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "order", "found"}},
-		{follower{}, 17, nil},
+		{follower{}, 18, nil},
 		{kept{}, 3, nil},
 		{event{}, 7, nil},
 		{aim{}, 8, nil},

@@ -27,8 +27,8 @@ type Config struct {
 	// Turned: nodes ran when the verifier began, so of each node it waits for the record Turned.
 	Turned bool
 	// Parts, if it is more than 1, is into how many parts the property's tuples are divided by keys
-	// (judge.Division). The verifier judges the same moments as one of the whole property would, by
-	// the tuples of one part, from 0.
+	// (judge.Division). The verifier judges by the tuples of one part, from 0. Changes of other
+	// tuples are no events to it, and it need not get them.
 	Part, Parts int
 	// OnJudged, when not nil, is called with each snapshot that was judged, and the stamp of the
 	// event that led to it.
@@ -72,6 +72,14 @@ type Counts struct {
 	Inverted int `json:"inverted"` // messages that were read before they were sent, by the clocks
 }
 
+// Add adds what another part of the property has judged. Records are those of the part that had
+// most.
+func (c *Counts) Add(o *Counts) {
+	c.Records, c.Events, c.Judged = max(c.Records, o.Records), c.Events+o.Events, c.Judged+o.Judged
+	c.Undecided, c.Brief, c.Unknown = c.Undecided+o.Undecided, c.Brief+o.Brief, c.Unknown+o.Unknown
+	c.Turning, c.Compared, c.Inverted = c.Turning+o.Turning, max(c.Compared, o.Compared), max(c.Inverted, o.Inverted)
+}
+
 // Verifier judges one property, or a few together. It is a function of its records: it reads no
 // clock. Only one goroutine may use it.
 type Verifier struct {
@@ -113,14 +121,20 @@ type follower struct {
 	kept   kept // when it went
 	// late is the time up to which others were judged without the node, whose records come later.
 	// Until they are beyond that time, nothing is judged.
-	late    ariadne.Time
-	got     []*Record       // with positions, the latest last
-	events  uint64          // how many there were
-	last    *event          // not judged yet, or nil
-	unsent  []*event        // that wait for positions behind them
+	late   ariadne.Time
+	got    []*Record // with positions, the latest last
+	events uint64    // how many there were
+	last   *event    // not judged yet, or nil
+	unsent []*event  // that wait for positions behind them
+	// shown are the tuples of the verifier's part that the node exposes, after all records so far,
+	// and whether they stay; only with Parts
+	shown   map[shown]bool
 	unknown map[string]bool // names of tuples
 	brief   bool            // another event of the node followed soon
 }
+
+// shown names a tuple of a node.
+type shown struct{ name, key string }
 
 // kept is what a node exposed when its agent was heard of last.
 type kept struct {
@@ -141,7 +155,8 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 		order:    order{clockError: ariadne.Time(c.ClockError)},
 		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]bool{}}
 	for i := range v.nodes {
-		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, unknown: map[string]bool{}}
+		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, shown: map[shown]bool{},
+			unknown: map[string]bool{}}
 	}
 	v.aims.init(p.Config.Goals, c.Patience)
 	for _, q := range p.Predicates {
@@ -288,15 +303,43 @@ func (v *Verifier) relevant(r *Record) *Record {
 	switch r.Kind {
 	case Beat:
 		return nil
+	case Down:
+		maps.DeleteFunc(v.nodes[r.Node].shown, func(_ shown, stays bool) bool { return !stays })
 	case Show, Missed:
-		own.Changes = slices.DeleteFunc(slices.Clone(r.Changes), func(c expose.Change) bool {
-			return !v.properties.ReadsName(c.Name)
-		})
+		own.Changes = nil
+		for i := range r.Changes {
+			c := &r.Changes[i]
+			if v.properties.ReadsName(c.Name) && (v.Parts <= 1 || v.follow(r, c)) {
+				own.Changes = append(own.Changes, *c)
+			}
+		}
 		if len(own.Changes) == 0 {
 			return nil
 		}
 	}
 	return &own
+}
+
+// follow reports whether a change is about tuples of the verifier's part, or says what is known of
+// all tuples of a name. It keeps which tuples of the part the node exposes.
+func (v *Verifier) follow(r *Record, c *expose.Change) bool {
+	of, at := v.nodes[r.Node].shown, shown{c.Name, c.Key}
+	_, was := of[at]
+	switch {
+	case r.Kind != Show:
+	case c.Ends && c.All:
+		maps.DeleteFunc(of, func(t shown, _ bool) bool { return t.name == c.Name })
+	case v.owns(r.Node, c):
+		of[at] = c.Stays
+	default:
+		delete(of, at)
+	}
+	return was || c.Key == "" || c.Ends && c.All || v.owns(r.Node, c)
+}
+
+// owns reports whether a change shows a tuple of the verifier's part.
+func (v *Verifier) owns(node ariadne.NodeID, c *expose.Change) bool {
+	return !c.Ends && v.division.Part(v.properties.Nodes[node], &c.Tuple, v.Parts) == v.Part
 }
 
 // advance judges everything about which enough is known.
@@ -455,7 +498,7 @@ func (v *Verifier) own(e *event) []expose.Change {
 	all := slices.Clone(e.Changes)
 	for i := range all {
 		c := &all[i]
-		c.Ends = c.Ends || v.division.Part(v.properties.Nodes[e.Node], &c.Tuple, v.Parts) != v.Part
+		c.Ends = c.Ends || !v.owns(e.Node, c)
 	}
 	return all
 }
@@ -539,11 +582,7 @@ func (v *Verifier) decide(e *event) error {
 	s := &v.snapshot
 	if windows := v.properties.Windows(); windows != nil {
 		if v.judged != nil {
-			was := s.Earlier
-			if s.Earlier = was.Then(windows, v.judged, s); s.Earlier == was && v.Parts > 1 {
-				// Tuples of other parts have changed: all of this one are as they were just before.
-				s.Earlier = nil
-			}
+			s.Earlier = s.Earlier.Then(windows, v.judged, s)
 		}
 		v.judged = &expose.Snapshot{Sets: slices.Clone(s.Sets), Up: slices.Clone(s.Up), Earlier: s.Earlier}
 	}

@@ -40,7 +40,7 @@ type identity struct {
 }
 
 // checkpointFormat is that of checkpoint.
-const checkpointFormat = 1
+const checkpointFormat = 2
 
 // checkpointEvery is how often a verifier makes a checkpoint at most, which bounds what a process
 // reads that takes over.
@@ -172,7 +172,7 @@ func (w *sharing) restoreFrom(p *part, l *stream.Lease, text []byte, err error) 
 	if err != nil {
 		return nil, err
 	}
-	r, err := w.conn.RestoreReader(context.Background(), w.names, p.turn, c.Read, c.Reader)
+	r, err := w.conn.RestoreReader(context.Background(), w.names, p.turn, c.Read, p.want, c.Reader)
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,11 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 		return err
 	}
 	w := c.NewWriter(clock, names)
-	w.Turn(now.last())
+	routing, err := Routing(s)
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
+	w.Turn(now.last(), routing)
 	a, err := newAgent(s, w, own)
 	if err != nil {
 		return errors.Join(err, w.Close())
@@ -101,7 +105,9 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 		if err != nil {
 			return errors.Join(err, a.close(), w.Close())
 		}
-		n.resumed = string(first) != w.Session()
+		if n.resumed = string(first) != w.Session(); n.resumed {
+			w.Resume(n.def.ID)
+		}
 	}
 	kept := make(chan struct{})
 	go func() {
@@ -232,6 +238,7 @@ type sharing struct {
 type part struct {
 	key        string // names the part
 	number     int    // of the parts of the property, from 0
+	want       *stream.Want
 	turn       int
 	from       uint64 // where the turn begins in the log
 	sum        string // of the texts of the turn
@@ -464,24 +471,33 @@ func (w *sharing) enterTurns(over context.Context, helpers *sync.WaitGroup) erro
 			return err
 		}
 		if w.options.OnShow != nil {
-			r, err := w.conn.NewReader(over, w.names, number, begun.from)
+			r, err := w.conn.NewReader(over, w.names, number, begun.from, nil)
 			if err != nil {
 				return err
 			}
 			context.AfterFunc(over, r.Close)
 			helpers.Go(func() { showAll(r, w.options.OnShow) })
 		}
+		routing := newRouting(s, all)
+		divided := 0
 		w.mu.Lock()
 		w.turn, w.spec, w.report.Notes = number, s, notes
 		for i, p := range all {
 			n := partsOf(s, p)
 			for k := range n {
+				var want *stream.Want
+				if n > 1 {
+					want = &stream.Want{Routing: routing, Property: divided, Part: k}
+				}
 				key := fmt.Sprintf("%d %d", number, i)
 				if n > 1 {
 					key += fmt.Sprintf(" %d of %d", k+1, n)
 				}
-				w.parts = append(w.parts, &part{key: key, number: k, turn: number, from: begun.from,
+				w.parts = append(w.parts, &part{key: key, number: k, want: want, turn: number, from: begun.from,
 					sum: sum(begun.text), spec: s, properties: p})
+			}
+			if n > 1 {
+				divided++
 			}
 		}
 		w.mu.Unlock()
@@ -633,7 +649,7 @@ func (w *sharing) take(ctx context.Context, p *part, l *stream.Lease) error {
 	h := w.restore(ctx, p, l)
 	restored := h != nil
 	if h == nil {
-		r, err := w.conn.NewReader(context.Background(), w.names, p.turn, p.from)
+		r, err := w.conn.NewReader(context.Background(), w.names, p.turn, p.from, p.want)
 		if err != nil {
 			return err
 		}

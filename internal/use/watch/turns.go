@@ -277,7 +277,11 @@ func (t *agentTurns) turn(number int, text []byte) error {
 	}
 	err := t.agent.do(func() error {
 		t.agent.flush()
-		t.writer.Turn(number)
+		routing, err := Routing(p.spec)
+		if err != nil {
+			return err
+		}
+		t.writer.Turn(number, routing)
 		return t.agent.change(p, t.writer)
 	})
 	if err != nil {

@@ -46,8 +46,8 @@ type Status struct {
 	Done   bool     `json:"done"` // that was the last one
 }
 
-// joined are the statuses of properties, of those of their parts. All parts judge the same moments,
-// so a property is judged as far as the part that is least far.
+// joined are the statuses of properties, of those of their parts. Each part judges moments of its
+// own tuples, and the property is judged as far as the part that is least far.
 func joined(parts []*Status) (all []*Status) {
 	for _, s := range parts {
 		if s.Parts == 0 {
@@ -65,11 +65,11 @@ func joined(parts []*Status) (all []*Status) {
 		to.Findings += s.Findings
 		to.Broken = to.Broken || s.Broken
 		to.Done = to.Done && s.Done
-		to.Read = min(to.Read, s.Read)
-		to.Unseen = slices.DeleteFunc(to.Unseen, func(name string) bool { return !slices.Contains(s.Unseen, name) })
-		if s.Records < to.Records {
-			to.Counts, to.Up = s.Counts, s.Up
+		if s.Read < to.Read {
+			to.Read, to.Up = s.Read, s.Up
 		}
+		to.Unseen = slices.DeleteFunc(to.Unseen, func(name string) bool { return !slices.Contains(s.Unseen, name) })
+		to.Add(&s.Counts)
 		to.Doubts = append(to.Doubts, s.Doubts...)
 		slices.Sort(to.Doubts)
 		to.Doubts = slices.Compact(to.Doubts)
@@ -225,6 +225,20 @@ func (w *watching) begin(v *verifying) {
 		}
 		close(v.done)
 	}()
+}
+
+// Routing says which parts of properties need which changes.
+func Routing(s *spec.Spec) (*stream.Routing, error) {
+	all, _, err := judged(s)
+	if err != nil {
+		return nil, err
+	}
+	return newRouting(s, all), nil
+}
+
+func newRouting(s *spec.Spec, all []*judge.Properties) *stream.Routing {
+	divided := slices.DeleteFunc(slices.Clone(all), func(p *judge.Properties) bool { return partsOf(s, p) < 2 })
+	return stream.NewRouting(divided, s.Watch.Parts)
 }
 
 // partsOf is into how many parts a property is divided.

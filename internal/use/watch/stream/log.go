@@ -29,6 +29,7 @@ type Writer struct {
 	more    sync.Cond
 	queue   []queued
 	turn    int // of the records that are added
+	router  *router
 	writing int // records that were taken from the queue
 	closed  bool
 	done    chan struct{}
@@ -38,13 +39,15 @@ type Writer struct {
 // queued is a record that is to be written.
 type queued struct {
 	live.Record
-	turn int
+	turn  int
+	route string // as in router
 }
 
 // NewWriter returns a writer of records of nodes with these names, by their ids.
 func (c *Conn) NewWriter(clock *Clock, nodes []string) *Writer {
 	ctx, cancel := context.WithCancel(context.Background())
-	w := &Writer{conn: c, clock: clock, names: nodes, session: rand.Text(), done: make(chan struct{}), cancel: cancel}
+	w := &Writer{conn: c, clock: clock, names: nodes, session: rand.Text(), router: newRouter(nil),
+		done: make(chan struct{}), cancel: cancel}
 	w.more.L = &w.mu
 	go w.run(ctx)
 	return w
@@ -57,16 +60,23 @@ func (w *Writer) Append(all []live.Record) {
 	for i := range all {
 		r := all[i]
 		w.clock.convert(&r)
-		w.queue = append(w.queue, queued{r, w.turn})
+		w.queue = append(w.queue, queued{r, w.turn, w.router.route(&r)})
 	}
 	w.more.Broadcast()
 }
 
 // Turn says that the records from here on are of a turn. They are numbered from 1 again.
-func (w *Writer) Turn(turn int) {
+func (w *Writer) Turn(turn int, routing *Routing) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.turn = turn
+	w.turn, w.router = turn, newRouter(routing)
+}
+
+// Resume says that an earlier agent has told of a node in this turn.
+func (w *Writer) Resume(node ariadne.NodeID) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.router.resumed[node] = true
 }
 
 // Behind returns how many records the log does not have yet.
@@ -99,6 +109,7 @@ const batchMost = 500
 
 func (w *Writer) run(ctx context.Context) {
 	defer close(w.done)
+	parcels := &parcels{names: w.names, session: w.session, before: map[origin]map[string]int{}}
 	for {
 		w.mu.Lock()
 		for len(w.queue) == 0 && !w.closed {
@@ -112,19 +123,9 @@ func (w *Writer) run(ctx context.Context) {
 		all := w.queue[:n]
 		w.queue, w.writing = w.queue[n:], n
 		w.mu.Unlock()
-		by := map[ariadne.NodeID]*batch{}
-		var order []*batch
-		for i := range all {
-			b := by[all[i].Node]
-			if b == nil || b.Turn != all[i].turn {
-				b = &batch{Version: version, Session: w.session, Node: w.names[all[i].Node], Turn: all[i].turn}
-				by[all[i].Node] = b
-				order = append(order, b)
-			}
-			b.Records = append(b.Records, encodeRecord(&all[i].Record))
-		}
-		for _, b := range order {
-			if w.write(ctx, b) != nil {
+		m := parcels.divide(all)
+		for _, some := range [][]*batch{m.first, m.then, m.last} {
+			if w.writeAll(ctx, some) != nil {
 				return
 			}
 		}
@@ -134,15 +135,55 @@ func (w *Writer) run(ctx context.Context) {
 	}
 }
 
-// write writes a message, until the server has it. Readers drop a message that it has twice.
-func (w *Writer) write(ctx context.Context, b *batch) error {
+// writeAll writes messages in any order.
+func (w *Writer) writeAll(ctx context.Context, all []*batch) error {
+	sent := make([]jetstream.PubAckFuture, len(all))
+	for i := 0; i < len(all) && len(all) > 1; i++ {
+		// else it is written below
+		sent[i], _ = w.conn.js.PublishAsync(w.subject(all[i]), encodeBatch(all[i]))
+	}
+	late := time.After(writeWithin)
+	for i, b := range all {
+		if sent[i] != nil {
+			select {
+			case <-sent[i].Ok():
+				continue
+			case <-sent[i].Err():
+			case <-late:
+			}
+		}
+		if err := w.write(ctx, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeWithin is how long the server may take to say that it has a message.
+const writeWithin = 2 * time.Second
+
+// subject is that of a message.
+func (w *Writer) subject(b *batch) string {
+	if b.Route == "" {
+		return w.conn.subject("log.node." + Token(b.Node))
+	}
+	return w.conn.subject(fmt.Sprintf("log.part.%d.%s.%s", b.Turn, Token(b.Node), b.Route))
+}
+
+func encodeBatch(b *batch) []byte {
 	text, err := json.Marshal(b)
 	if err != nil {
 		panic(err) // it has only texts and numbers
 	}
+	return text
+}
+
+// write writes a message, until the server has it. Readers drop a message that it has twice.
+func (w *Writer) write(ctx context.Context, b *batch) error {
+	text := encodeBatch(b)
 	for {
-		short, cancel := context.WithTimeout(ctx, 2*time.Second)
-		_, err := w.conn.js.Publish(short, w.conn.subject("log.node."+Token(b.Node)), text)
+		short, cancel := context.WithTimeout(ctx, writeWithin)
+		_, err := w.conn.js.Publish(short, w.subject(b), text)
 		cancel()
 		if err == nil {
 			return nil
@@ -190,17 +231,28 @@ type Reader struct {
 	mu       sync.Mutex
 	err      error
 	read     uint64 // number of the last message
+	traffic  Traffic
 	ended    bool
 	turned   bool
 }
 
+// Traffic is what a reader has read.
+type Traffic struct{ Messages, Bytes int }
+
+// Traffic returns what the reader has read so far.
+func (r *Reader) Traffic() Traffic {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.traffic
+}
+
 // NewReader returns a reader of records of nodes with these names, by their ids. They are those of
-// a turn, which are behind a message of the log with the number from.
-func (c *Conn) NewReader(ctx context.Context, nodes []string, turn int, from uint64) (*Reader, error) {
-	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy}
+// a turn that are wanted, and behind a message of the log with the number from.
+func (c *Conn) NewReader(ctx context.Context, nodes []string, turn int, from uint64, want *Want) (*Reader, error) {
+	config := jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverAllPolicy,
+		FilterSubjects: want.subjects(c, turn)}
 	if from > 0 {
-		config = jetstream.OrderedConsumerConfig{DeliverPolicy: jetstream.DeliverByStartSequencePolicy,
-			OptStartSeq: from + 1}
+		config.DeliverPolicy, config.OptStartSeq = jetstream.DeliverByStartSequencePolicy, from+1
 	}
 	consumer, err := c.js.OrderedConsumer(ctx, "ARIADNE_"+c.name+"_LOG", config)
 	if err != nil {
@@ -210,7 +262,7 @@ func (c *Conn) NewReader(ctx context.Context, nodes []string, turn int, from uin
 	if err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	}
-	return &Reader{messages: m, decoder: newDecoder(nodes, turn), end: c.subject("log.end"),
+	return &Reader{messages: m, decoder: newDecoder(nodes, turn, want), end: c.subject("log.end"),
 		time: c.subject("log.time")}, nil
 }
 
@@ -220,18 +272,18 @@ func (r *Reader) Save() ([]byte, error) { return r.decoder.save() }
 
 // RestoreReader returns a reader of the records of a turn behind the message with the number from,
 // with the state that Save of another reader has returned when that was the last one.
-func (c *Conn) RestoreReader(ctx context.Context, nodes []string, turn int, from uint64,
+func (c *Conn) RestoreReader(ctx context.Context, nodes []string, turn int, from uint64, want *Want,
 	state []byte) (*Reader, error) {
 	if last, err := c.Last(ctx); err != nil {
 		return nil, fmt.Errorf("log: %w", err)
 	} else if from > last {
 		return nil, fmt.Errorf("it is of message %d of the log, which has %d", from, last)
 	}
-	d := newDecoder(nodes, turn)
+	d := newDecoder(nodes, turn, want)
 	if err := d.restore(state); err != nil {
 		return nil, err
 	}
-	r, err := c.NewReader(ctx, nodes, turn, from)
+	r, err := c.NewReader(ctx, nodes, turn, from, want)
 	if err != nil {
 		return nil, err
 	}
@@ -252,6 +304,8 @@ func (r *Reader) Next() (all []live.Record, ok bool) {
 	if about, err := m.Metadata(); err == nil {
 		r.mu.Lock()
 		r.read = about.Sequence.Stream
+		r.traffic.Messages++
+		r.traffic.Bytes += len(m.Data())
 		r.mu.Unlock()
 	}
 	switch m.Subject() {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,15 +16,25 @@ import (
 
 // batch is a message of the log: records of one node, by one agent.
 type batch struct {
-	Version int      `json:"v"`
-	Session string   `json:"session"` // of the agent
-	Node    string   `json:"node"`
-	Turn    int      `json:"turn,omitempty"` // how often the properties had changed before
-	Records []record `json:"records"`
+	Version int    `json:"v"`
+	Session string `json:"session"` // of the agent
+	Node    string `json:"node"`
+	Turn    int    `json:"turn,omitempty"` // how often the properties had changed before
+	// Route says who needs the records, as in router; "": all readers do. Then Before is how many
+	// records with routes come between the last message for all readers and the end of this one.
+	Route   string    `json:"route,omitempty"`
+	Before  []counted `json:"before,omitempty"`
+	Records []record  `json:"records"`
+}
+
+// counted is how many records have a route.
+type counted struct {
+	Route string `json:"route"`
+	N     int    `json:"n"`
 }
 
 // version is that of batch.
-const version = 2
+const version = 3
 
 // record is a live.Record as the log has it. Times are those of the watch, in ns.
 type record struct {
@@ -89,7 +100,8 @@ func decodePositions(all []position) map[live.Stream]uint32 {
 // function of the messages.
 type decoder struct {
 	turn  int
-	begun bool // a record of the turn has come
+	want  *Want // nil: all
+	begun bool  // a record of the turn has come
 	nodes map[string]ariadne.NodeID
 	of    map[string]*sender
 }
@@ -98,13 +110,14 @@ type decoder struct {
 type sender struct {
 	session string
 	before  map[string]bool // earlier sessions: their agents were replaced
-	last    uint64          // Seq of the last record in this session, as it was sent
+	last    uint64          // Seq of the last record in this session that was made, as it was sent
+	held    []record        // with routes, behind that one: they wait for a message for all readers
 	told    uint64          // how many records were made
 	at      ariadne.Time    // of the last record
 }
 
-func newDecoder(nodes []string, turn int) *decoder {
-	d := &decoder{turn: turn, nodes: map[string]ariadne.NodeID{}, of: map[string]*sender{}}
+func newDecoder(nodes []string, turn int, want *Want) *decoder {
+	d := &decoder{turn: turn, want: want, nodes: map[string]ariadne.NodeID{}, of: map[string]*sender{}}
 	for i, name := range nodes {
 		d.nodes[name] = ariadne.NodeID(i)
 	}
@@ -135,7 +148,7 @@ func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) 
 		s = &sender{session: b.Session, before: map[string]bool{}}
 		d.of[b.Node] = s
 	}
-	if s.before[b.Session] {
+	if s.before[b.Session] || len(b.Records) == 0 {
 		return nil, false, nil
 	}
 	tell := func(r live.Record) {
@@ -144,25 +157,46 @@ func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) 
 		s.at = max(s.at, r.At)
 		all = append(all, r)
 	}
-	for i := range b.Records {
-		r := b.Records[i].decode(node)
-		why := ""
-		switch {
-		case b.Session != s.session:
-			s.before[s.session] = true
-			s.session, s.last = b.Session, r.Seq-1
-			why = "another agent took over"
-		case r.Seq <= s.last:
-			continue
-		case r.Seq > s.last+1:
-			why = fmt.Sprintf("the log has lost %d records", r.Seq-s.last-1)
-		}
-		if why != "" {
-			tell(live.Record{Node: node, Kind: live.Lost, After: min(s.at, r.At), At: r.At, Text: why})
-		}
-		s.last = r.Seq
-		tell(r)
+	lose := func(at *record, why string) {
+		tell(live.Record{Node: node, Kind: live.Lost, After: min(s.at, at.At), At: at.At, Text: why})
 	}
+	if b.Session != s.session {
+		for i := range s.held {
+			tell(s.held[i].decode(node))
+		}
+		s.before[s.session] = true
+		s.session, s.last, s.held = b.Session, 0, nil
+		lose(&b.Records[0], "another agent took over")
+	}
+	end := b.Records[len(b.Records)-1].Seq
+	own := slices.DeleteFunc(b.Records, func(r record) bool {
+		return r.Seq <= s.last || slices.ContainsFunc(s.held, func(h record) bool { return h.Seq == r.Seq })
+	})
+	if len(own) == 0 {
+		return all, false, nil // it came twice
+	}
+	s.held = append(s.held, own...)
+	if b.Route != "" {
+		return all, false, nil
+	}
+	slices.SortFunc(s.held, func(a, b record) int { return cmp.Compare(a.Seq, b.Seq) })
+	n := slices.IndexFunc(s.held, func(r record) bool { return r.Seq > end })
+	if n < 0 {
+		n = len(s.held)
+	}
+	missing := int(end-s.last) - n
+	for _, c := range b.Before {
+		if !d.want.reads(c.Route) {
+			missing -= c.N
+		}
+	}
+	if missing > 0 {
+		lose(&s.held[0], fmt.Sprintf("the log has lost %d records", missing))
+	}
+	for i := range s.held[:n] {
+		tell(s.held[i].decode(node))
+	}
+	s.last, s.held = end, slices.Clone(s.held[n:])
 	return all, false, nil
 }
 
@@ -188,6 +222,7 @@ type savedDecoder struct {
 type savedSender struct {
 	Session    string
 	Before     []string // in order
+	Held       []record
 	Last, Told uint64
 	At         ariadne.Time
 }
@@ -196,7 +231,7 @@ type savedSender struct {
 func (d *decoder) save() ([]byte, error) {
 	to := savedDecoder{Turn: d.turn, Begun: d.begun, Of: map[string]savedSender{}}
 	for node, s := range d.of {
-		to.Of[node] = savedSender{s.session, slices.Sorted(maps.Keys(s.before)), s.last, s.told, s.at}
+		to.Of[node] = savedSender{s.session, slices.Sorted(maps.Keys(s.before)), s.held, s.last, s.told, s.at}
 	}
 	return json.Marshal(to)
 }
@@ -215,7 +250,8 @@ func (d *decoder) restore(state []byte) error {
 		if _, ok := d.nodes[node]; !ok {
 			return fmt.Errorf("it has a node %q, which the spec does not have", node)
 		}
-		own := &sender{session: s.Session, before: map[string]bool{}, last: s.Last, told: s.Told, at: s.At}
+		own := &sender{session: s.Session, before: map[string]bool{}, held: s.Held, last: s.Last, told: s.Told,
+			at: s.At}
 		for _, session := range s.Before {
 			own.before[session] = true
 		}

@@ -48,7 +48,7 @@ func TestRecord(t *testing.T) {
 // TestDecoder: what is repeated is dropped, what is missing is said, and an agent that was replaced
 // is not heard.
 func TestDecoder(t *testing.T) {
-	d := newDecoder([]string{"n1", "n2"}, 0)
+	d := newDecoder([]string{"n1", "n2"}, 0, nil)
 	var got []live.Record
 	send := func(session string, from, to uint64) {
 		b := batch{Version: version, Session: session, Node: "n2"}
@@ -83,7 +83,7 @@ func TestDecoder(t *testing.T) {
 	if want := []live.Kind{b, b, b, b, l, b, l, b, b, b}; !slices.Equal(kinds, want) {
 		t.Errorf("%v, want %v", kinds, want)
 	}
-	for _, wrong := range []string{`{"v":2,"node":"n3"}`, `{"v":1,"node":"n1"}`, `x`} {
+	for _, wrong := range []string{`{"v":3,"node":"n3"}`, `{"v":1,"node":"n1"}`, `x`} {
 		if _, _, err := d.decode([]byte(wrong)); err == nil {
 			t.Errorf("%s is read", wrong)
 		}
@@ -97,17 +97,17 @@ func restored(t *testing.T, d *decoder, nodes []string) *decoder {
 	if err != nil {
 		t.Fatal(err)
 	}
-	next := newDecoder(nodes, d.turn)
+	next := newDecoder(nodes, d.turn, d.want)
 	if err := next.restore(state); err != nil {
 		t.Fatal(err)
 	}
 	if again, err := next.save(); err != nil || string(again) != string(state) {
 		t.Fatalf("%s is restored as %s %v", state, again, err)
 	}
-	if err := newDecoder(nodes, d.turn+1).restore(state); err == nil {
+	if err := newDecoder(nodes, d.turn+1, nil).restore(state); err == nil {
 		t.Error("the state of another turn is restored")
 	}
-	if d.of["n2"] != nil && newDecoder(nodes[:1], d.turn).restore(state) == nil {
+	if d.of["n2"] != nil && newDecoder(nodes[:1], d.turn, nil).restore(state) == nil {
 		t.Error("the state of other nodes is restored")
 	}
 	return next
@@ -116,7 +116,7 @@ func restored(t *testing.T, d *decoder, nodes []string) *decoder {
 // TestDecoderTurns: the records of one turn are read. Changes that an agent tells by earlier
 // properties are counted once others have turned, and records of a later turn end it.
 func TestDecoderTurns(t *testing.T) {
-	d := newDecoder([]string{"n1", "n2"}, 1)
+	d := newDecoder([]string{"n1", "n2"}, 1, nil)
 	for i, c := range []struct {
 		node string
 		turn int
