@@ -32,8 +32,8 @@ func main() {
 	if stack.IsWorker() {
 		stack.Work()
 	}
-	if native.IsMachine() {
-		os.Exit(native.RunMachine())
+	if native.IsStarter() {
+		os.Exit(native.RunStarter())
 	}
 	enoughMemory()
 	tuneCollector()

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	if stack.IsWorker() {
 		stack.Work()
 	}
-	if native.IsMachine() {
-		os.Exit(native.RunMachine())
+	if native.IsStarter() {
+		os.Exit(native.RunStarter())
 	}
 	testscript.Main(m, map[string]func(){"ariadne": main})
 }

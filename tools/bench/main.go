@@ -10,7 +10,8 @@
 // packages. It names things that this machine cannot measure, and leaves them out.
 //
 // Read next: calls.go, then systems.go, memory.go, audits.go, contention.go, dpor.go, choose.go,
-// restart.go, crash.go, images.go, liveness.go, watch.go, table.go.
+// restart.go, crash.go, images.go, liveness.go, watch.go, shared.go,
+// found.go, table.go.
 package main
 
 import (
@@ -120,6 +121,9 @@ var parts = []struct {
 	{"predicates", (*bench).measurePredicates},
 	{"watch", (*bench).measureWatch},
 	{"rates", (*bench).measureRates},
+	{"parts", (*bench).measureParts},
+	{"takeover", (*bench).measureTakeOver},
+	{"found", (*bench).measureFound},
 }
 
 // shortParts are those whose ratios are enough for a comparison.

@@ -97,29 +97,14 @@ func ip(args ...string) error {
 	return nil
 }
 
-// Start starts a program in the namespaces of this process, whose output goes to out. The caller
-// calls Wait of it. started is called while the program has not begun: what watches it sees all.
-func (l *Lab) Start(p Program, out *os.File, started func(pid int) error) (*exec.Cmd, error) {
+// Start starts a program in the namespaces of this process, whose output goes to out. started is
+// called while the program has not begun: what watches it sees all. All that the program starts
+// ends with it, and with this process.
+func (l *Lab) Start(p Program, out *os.File, started func(pid int) error) (*Running, error) {
 	if l.hub {
 		return nil, errors.New("this lab starts machines only")
 	}
-	cmd := command(p, out)
-	cmd.SysProcAttr.Ptrace = true
-	err := l.run(func() error {
-		if err := cmd.Start(); err != nil {
-			return err
-		}
-		// The program waits at its first instruction.
-		var status syscall.WaitStatus
-		if _, err := syscall.Wait4(cmd.Process.Pid, &status, 0, nil); err != nil || !status.Stopped() {
-			return fmt.Errorf("%s did not begin: %w", p.Args[0], errors.Join(err, cmd.Process.Kill()))
-		}
-		if err := started(cmd.Process.Pid); err != nil {
-			return errors.Join(err, cmd.Process.Kill())
-		}
-		return syscall.PtraceDetach(cmd.Process.Pid)
-	})
-	return cmd, err
+	return keep(p, out, started)
 }
 
 func command(p Program, out *os.File) *exec.Cmd {
@@ -137,7 +122,7 @@ func command(p Program, out *os.File) *exec.Cmd {
 const machineName = "ariadne-machine"
 
 // Boot starts a machine. Its programs begin after started has returned.
-func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.Cmd, error) {
+func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Running, error) {
 	if !l.hub {
 		return nil, errors.New("this lab starts no machines")
 	}
@@ -176,7 +161,7 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*exec.
 		}
 		return nil
 	})
-	return cmd, err
+	return &Running{cmd: cmd}, err
 }
 
 // hardware is the machine's hardware address: a locally administered one.
@@ -184,13 +169,20 @@ func (m *Machine) hardware() string {
 	return fmt.Sprintf("02:61:72:00:%02x:%02x", m.Number>>8&255, m.Number&255)
 }
 
-// IsMachine reports whether this process is to start the programs of a machine. Then main calls
-// RunMachine, and does nothing else.
-func IsMachine() bool { return os.Args[0] == machineName && os.Getpid() == 1 }
+// IsStarter reports whether this process is to start programs of a node. Then main calls
+// RunStarter, and does nothing else.
+func IsStarter() bool {
+	return os.Args[0] == machineName && os.Getpid() == 1 || os.Args[0] == keeperName
+}
 
-// RunMachine is the first process of a machine. It returns the status with which it is to end.
-func RunMachine() int {
-	if err := runMachine(); err != nil {
+// RunStarter is the first process of a machine, or the keeper of a program. It returns the status
+// with which it is to end.
+func RunStarter() int {
+	run := runMachine
+	if os.Args[0] == keeperName {
+		run = runKeeper
+	}
+	if err := run(); err != nil {
 		fmt.Fprintf(os.Stderr, "ariadne: %v\n", err)
 		return 1
 	}

@@ -22,14 +22,16 @@ type Metrics struct {
 }
 
 var (
-	descRecords = metric("records_total", "Records of agents that the verifier of the property has read.")
-	descEvents  = metric("events_total", "Records that changed what the property reads.")
-	descMoments = metric("moments_total", "Moments by what came of them: judged, undecided, brief, unknown or turning.", "outcome")
-	descFound   = metric("violations_total", "Violations that were found.")
-	descBroken  = metric("broken", "1 if the property did not hold in the last moment that was judged.")
-	descDoubts  = metric("doubts", "Reasons for which the result is inconclusive.")
-	descNumber  = metric("number", "The last value of a property that is a number.")
-	descUp      = prometheus.NewDesc("ariadne_watch_node_up", "1 if the node runs, as far as it is judged.",
+	descRecords  = metric("records_total", "Records of agents that the verifier of the property has read.")
+	descEvents   = metric("events_total", "Records that changed what the property reads.")
+	descMessages = metric("read_messages_total", "Messages of the log that the process that judges the property now has read for it.")
+	descBytes    = metric("read_bytes_total", "Bytes of these messages.")
+	descMoments  = metric("moments_total", "Moments by what came of them: judged, undecided, brief, unknown or turning.", "outcome")
+	descFound    = metric("violations_total", "Violations that were found.")
+	descBroken   = metric("broken", "1 if the property did not hold in the last moment that was judged.")
+	descDoubts   = metric("doubts", "Reasons for which the result is inconclusive.")
+	descNumber   = metric("number", "The last value of a property that is a number.")
+	descUp       = prometheus.NewDesc("ariadne_watch_node_up", "1 if the node runs, as far as it is judged.",
 		[]string{"node"}, nil)
 )
 
@@ -72,7 +74,7 @@ func (m *Metrics) Close() error {
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{descRecords, descEvents, descMoments, descFound, descBroken, descDoubts,
-		descNumber, descUp} {
+		descNumber, descUp, descMessages, descBytes} {
 		to <- d
 	}
 }
@@ -86,6 +88,8 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 		}
 		tell(descRecords, prometheus.CounterValue, float64(s.Records))
 		tell(descEvents, prometheus.CounterValue, float64(s.Events))
+		tell(descMessages, prometheus.CounterValue, float64(s.Traffic.Messages))
+		tell(descBytes, prometheus.CounterValue, float64(s.Traffic.Bytes))
 		for _, o := range []struct {
 			name  string
 			count int

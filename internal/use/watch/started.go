@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
-
-	"golang.org/x/sys/unix"
 )
 
 // started are the programs that the agent has started.
@@ -31,8 +28,8 @@ type started struct {
 // launch is the life of a node's programs.
 type launch struct {
 	node    *watched
-	cmd     *exec.Cmd
-	again   ariadne.Time // when to start it again
+	program *native.Running // nil: it does not run
+	again   ariadne.Time    // when to start it again
 	starts  int
 	waiting bool // it is to be started again
 }
@@ -165,9 +162,9 @@ func (a *Agent) start(r *launch) error {
 		return a.enterProcess(n, p, before)
 	}
 	if n.native.Start != nil {
-		r.cmd, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
+		r.program, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
 	} else {
-		r.cmd, err = a.lab.Boot(a.machine(n.def, r.starts > 0), out, begin)
+		r.program, err = a.lab.Boot(a.machine(n.def, r.starts > 0), out, begin)
 	}
 	if err != nil {
 		return err
@@ -225,7 +222,7 @@ const restartAfter = 500 * time.Millisecond
 // gone enters that a node that was started here has ended.
 func (a *Agent) gone(n *watched) {
 	for _, r := range a.running {
-		if r.node == n && r.cmd != nil {
+		if r.node == n && r.program != nil {
 			r.end()
 			if a.again && !r.waiting {
 				r.waiting, r.again = true, a.now().Add(restartAfter)
@@ -234,11 +231,10 @@ func (a *Agent) gone(n *watched) {
 	}
 }
 
-// end ends a program that was started, and all of its process group, and waits for it.
+// end ends a program that was started, and all that it has started.
 func (r *launch) end() {
-	_ = unix.Kill(-r.cmd.Process.Pid, unix.SIGKILL) // all may have ended; how is no finding
-	_ = r.cmd.Wait()
-	r.cmd = nil
+	r.program.End()
+	r.program = nil
 }
 
 // kill ends the programs of a node that was started here, and starts them again after a time.
@@ -255,7 +251,7 @@ func (a *Agent) kill(n *watched, after time.Duration) error {
 // stop ends all programs that the agent has started, and removes their directories.
 func (a *Agent) stop() error {
 	for _, r := range a.running {
-		if r.cmd != nil {
+		if r.program != nil {
 			r.end()
 		}
 	}

@@ -41,9 +41,10 @@ type Status struct {
 	Doubts []string `json:"doubts,omitempty"`
 	Up     []bool   `json:"up"` // the nodes that run, as far as it is judged
 	// names that the property reads and no node has exposed
-	Unseen []string `json:"unseen,omitempty"`
-	Read   uint64   `json:"read"` // number of the last message of the log that was read
-	Done   bool     `json:"done"` // that was the last one
+	Unseen  []string       `json:"unseen,omitempty"`
+	Traffic stream.Traffic `json:"traffic"` // what its process has read of the log
+	Read    uint64         `json:"read"`    // number of the last message of the log that was read
+	Done    bool           `json:"done"`    // that was the last one
 }
 
 // joined are the statuses of properties, of those of their parts. Each part judges moments of its
@@ -70,6 +71,8 @@ func joined(parts []*Status) (all []*Status) {
 		}
 		to.Unseen = slices.DeleteFunc(to.Unseen, func(name string) bool { return !slices.Contains(s.Unseen, name) })
 		to.Add(&s.Counts)
+		to.Traffic.Messages += s.Traffic.Messages
+		to.Traffic.Bytes += s.Traffic.Bytes
 		to.Doubts = append(to.Doubts, s.Doubts...)
 		slices.Sort(to.Doubts)
 		to.Doubts = slices.Compact(to.Doubts)
@@ -94,7 +97,7 @@ func (v *verifying) state() *Status {
 		s.Number = &own
 	}
 	if r, ok := v.reader.(*stream.Reader); ok {
-		s.Read, s.Done = r.Read(), r.AtEnd()
+		s.Read, s.Done, s.Traffic = r.Read(), r.AtEnd(), r.Traffic()
 	}
 	v.stated = native.Now()
 	v.status.Store(s)

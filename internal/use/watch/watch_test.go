@@ -19,8 +19,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if native.IsMachine() {
-		os.Exit(native.RunMachine())
+	if native.IsStarter() {
+		os.Exit(native.RunStarter())
+	}
+	if path := os.Getenv("ARIADNE_TEST_KILLED"); path != "" {
+		os.Exit(watchUntilKilled(path))
 	}
 	if at := os.Getenv("ARIADNE_TEST_LOG"); at != "" {
 		os.Exit(joinWatch(os.Getenv("ARIADNE_TEST_SPEC"), at))

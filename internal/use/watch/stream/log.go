@@ -237,7 +237,10 @@ type Reader struct {
 }
 
 // Traffic is what a reader has read.
-type Traffic struct{ Messages, Bytes int }
+type Traffic struct {
+	Messages int `json:"messages"`
+	Bytes    int `json:"bytes"`
+}
 
 // Traffic returns what the reader has read so far.
 func (r *Reader) Traffic() Traffic {
