@@ -26,6 +26,9 @@ Exit status: 0 the watch has ended, or an interrupt, 2 anything else, which is s
 			if o.Log == "" || len(o.Nodes) == 0 {
 				return usageError{errors.New("an agent needs --log URL of the watch's log, and --node NAME of each node of this machine")}
 			}
+			if (o.TLS.Cert == "") != (o.TLS.Key == "") {
+				return usageError{errors.New("agent: --tls-cert and --tls-key go together: give both")}
+			}
 			s, err := spec.Read(args[0])
 			if err != nil {
 				return err
@@ -44,6 +47,7 @@ Exit status: 0 the watch has ended, or an interrupt, 2 anything else, which is s
 	f := cmd.Flags()
 	f.StringVar(&o.Log, "log", "", "the `URL` of the watch's log, as ariadne watch prints it")
 	f.StringVar(&o.Name, "name", "", "`name` of the watch (default: that of the spec)")
+	tlsFlags(f, &o.TLS)
 	f.StringSliceVar(&o.Nodes, "node", nil, "a node that runs on this machine; may be given more than once")
 	return cmd
 }

@@ -18,8 +18,10 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 	"github.com/ariadne-mc/ariadne/internal/use/watch"
+	"github.com/ariadne-mc/ariadne/internal/use/watch/stream"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 func (a *app) watchCommand() *cobra.Command {
@@ -81,11 +83,19 @@ a violation may be none because a node was missing.`,
 	f.StringVar(&o.Shared.Store, "store", "", "with --listen: keep the log's files in this `directory`")
 	f.StringVar(&o.Shared.Log, "log", "", "judge what agents tell in the log at this `URL` (NATS with JetStream)")
 	f.StringVar(&o.Shared.Name, "name", "", "with --listen or --log: `name` of the watch (default: that of the spec)")
+	tlsFlags(f, &o.Shared.TLS)
 	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at http://`address`/metrics")
 	f.StringVar(&command, "on-violation", "", "run this shell `command` for each violation, which is its input in JSON")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
 	f.BoolVar(&quiet, "quiet", false, "print only violations and the outcome")
 	return cmd
+}
+
+// tlsFlags has flags for the connection to the log's server.
+func tlsFlags(f *pflag.FlagSet, to *stream.TLS) {
+	f.StringVar(&to.CA, "tls-ca", "", "with --log: `file` of the authorities that have signed the server's certificate (PEM)")
+	f.StringVar(&to.Cert, "tls-cert", "", "with --log: `file` of this process's certificate, for a server that asks for it (PEM)")
+	f.StringVar(&to.Key, "tls-key", "", "with --tls-cert: `file` of its key (PEM)")
 }
 
 // checkShared says which options do not go together.
@@ -96,8 +106,12 @@ func checkShared(o *watch.Options) error {
 		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
 	case s.Store != "" && s.Listen == "":
 		return usageError{errors.New("watch: --store is for the log of --listen: add --listen")}
+	case s.TLS != (stream.TLS{}) && s.Log == "":
+		return usageError{errors.New("watch: --tls-ca, --tls-cert and --tls-key are for a server of its own: add --log")}
 	case s.Name != "" && s.Listen == "" && s.Log == "":
 		return usageError{errors.New("watch: --name is for a log: add --listen or --log")}
+	case (s.TLS.Cert == "") != (s.TLS.Key == ""):
+		return usageError{errors.New("watch: --tls-cert and --tls-key go together: give both")}
 	case *s != (watch.Shared{}) && (o.Kill > 0 || o.Restart):
 		return usageError{errors.New("watch: --kill and --restart are for nodes that this process starts: leave them out with --listen and --log")}
 	}

@@ -76,7 +76,7 @@ func TestForeignCheckpoint(t *testing.T) {
 			said = append(said, text)
 		},
 		OnLog: func(at, name string) {
-			c, err := stream.Connect(ctx, at, name, nil)
+			c, err := stream.Connect(ctx, at, name, stream.TLS{}, nil)
 			if err == nil {
 				defer c.Close()
 				if err = c.Create(ctx); err == nil {

@@ -28,6 +28,8 @@ type Shared struct {
 	Store string
 	// Log is the URL of a log server that is there, unless Listen says one.
 	Log string
+	// TLS is how the connection to that server is encrypted.
+	TLS stream.TLS
 	// Name is that of the watch; "": that of the spec.
 	Name string
 }
@@ -63,7 +65,7 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, err := stream.Connect(ctx, o.Log, o.name(s), o.OnWait)
+	c, err := stream.Connect(ctx, o.Log, o.name(s), o.TLS, o.OnWait)
 	if err != nil {
 		return err
 	}
@@ -288,7 +290,7 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 	began := native.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, err := stream.Connect(ctx, at, o.Shared.name(s), o.OnWait)
+	c, err := stream.Connect(ctx, at, o.Shared.name(s), o.Shared.TLS, o.OnWait)
 	if err != nil {
 		return nil, err
 	}

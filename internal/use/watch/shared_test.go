@@ -235,7 +235,7 @@ func TestLease(t *testing.T) {
 	}
 	defer server.WaitForShutdown()
 	defer server.Shutdown()
-	c, err := stream.Connect(t.Context(), at, "leases", nil)
+	c, err := stream.Connect(t.Context(), at, "leases", stream.TLS{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

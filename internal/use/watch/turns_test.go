@@ -239,7 +239,7 @@ func TestTurnAway(t *testing.T) {
 // askAndDie asks for other properties, and never begins them. It waits until agents refuse.
 func askAndDie(ctx context.Context, t *turnsTest) {
 	t.Helper()
-	c, err := stream.Connect(ctx, t.at, "turns", nil)
+	c, err := stream.Connect(ctx, t.at, "turns", stream.TLS{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func TestHeld(t *testing.T) {
 	}
 	defer server.WaitForShutdown()
 	defer server.Shutdown()
-	c, err := Connect(t.Context(), at, "held", nil)
+	c, err := Connect(t.Context(), at, "held", TLS{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,15 +79,34 @@ type Conn struct {
 
 var nameForm = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
+// TLS is how a connection to a server is encrypted. Each is the path of a file in PEM, or "".
+type TLS struct {
+	// of the authorities that have signed the server's certificate; "": those of this machine
+	CA        string
+	Cert, Key string // of this process, for a server that asks for them
+}
+
+// options are those of a connection.
+func (t *TLS) options() (all []nats.Option) {
+	if t.CA != "" {
+		all = append(all, nats.RootCAs(t.CA))
+	}
+	if t.Cert != "" {
+		all = append(all, nats.ClientCert(t.Cert, t.Key))
+	}
+	return all
+}
+
 // Connect connects to a server for the watch with a name. It waits until ctx ends for a server that
 // is not there yet; onWait is then called once.
-func Connect(ctx context.Context, at, name string, onWait func(string)) (*Conn, error) {
+func Connect(ctx context.Context, at, name string, by TLS, onWait func(string)) (*Conn, error) {
 	c := &Conn{name: nameForm.ReplaceAllString(name, "-")}
+	options := append(by.options(), nats.Name("ariadne"), nats.MaxReconnects(-1),
+		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(2*time.Second), nats.PingInterval(5*time.Second))
 	waits := false
 	for {
 		var err error
-		c.nats, err = nats.Connect(at, nats.Name("ariadne"), nats.MaxReconnects(-1),
-			nats.ReconnectWait(200*time.Millisecond), nats.Timeout(2*time.Second), nats.PingInterval(5*time.Second))
+		c.nats, err = nats.Connect(at, options...)
 		if err == nil {
 			break
 		}
