@@ -94,8 +94,8 @@ func TestTLS(t *testing.T) {
 		{"right", ca.TLS.Cert, own.Cert, own.Key, ""},
 		{"another authority", other.TLS.Cert, own.Cert, own.Key, "certificate"},
 		{"no authority", "", own.Cert, own.Key, "certificate"},
-		{"no certificate", ca.TLS.Cert, "", "", "certificate"},
-		{"another certificate", ca.TLS.Cert, other.TLS.Cert, other.TLS.Key, "certificate"},
+		{"no certificate", ca.TLS.Cert, "", "", "tls://"},
+		{"another certificate", ca.TLS.Cert, other.TLS.Cert, other.TLS.Key, "tls://"},
 		{"no file", ca.TLS.Cert + "x", "", "", "no such file"},
 	} {
 		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
