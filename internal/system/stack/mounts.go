@@ -24,6 +24,7 @@ type mounts struct {
 	out  *os.File   // of commands
 	// threads are how many threads of components run.
 	threads int
+	kernel  kernelLog
 }
 
 // mounted is a component that is mounted or attached.
@@ -51,6 +52,9 @@ func (m *mounts) mountServer() error {
 // prepare gets the rest of the worker ready.
 func (m *mounts) prepare() error {
 	return inOrder(m.devices, func() error {
+		m.kernel.open()
+		return nil
+	}, func() error {
 		fd, err := unix.MemfdCreate("output", unix.MFD_CLOEXEC)
 		m.out = os.NewFile(uintptr(fd), "output")
 		return err
@@ -190,8 +194,10 @@ func (m *mounts) raise(c *Component, init, recover bool) *failure {
 		return m.command(c, "mount", c.Mount)
 	}
 	flags, data := mountOptions(c.FileSystem, c.Options)
+	m.kernel.skip()
 	if err := unix.Mount(m.at[c.On[0]], dir, c.FileSystem, flags, data); err != nil {
-		return &failure{component: c.Name, what: "mount: " + err.Error(), host: lacks(err)}
+		return &failure{component: c.Name, what: "mount: " + err.Error(), host: lacks(err),
+			output: m.kernel.complaints(c.FileSystem, m.at[c.On[0]])}
 	}
 	m.up = append(m.up, &mounted{c: c})
 	return nil

@@ -163,18 +163,14 @@ func (c *looker) close() {
 // took is how long the parts of a check took.
 type took struct{ writing, checking time.Duration }
 
-// sign runs the command that prints the signature of an image. ok: it has ended well.
-func (c *looker) sign(ctx context.Context, work *job, args []string) (text string, d took, ok bool, err error) {
+// sign runs the command that prints the signature of an image.
+func (c *looker) sign(ctx context.Context, work *job, args []string) (v *verdict, d took, err error) {
 	own := *c
 	if own.Program, err = exec.LookPath(args[0]); err != nil {
-		return "", d, false, fmt.Errorf("signature: %w", err)
+		return nil, d, fmt.Errorf("signature: %w", err)
 	}
 	own.Args = args
-	v, d, err := own.check(ctx, work, nil)
-	if err != nil {
-		return "", d, false, err
-	}
-	return v.output, d, v.passed, nil
+	return own.check(ctx, work, nil)
 }
 
 // check lets the command look at files. With a watch, which must be of these files, it is found out

@@ -107,8 +107,12 @@ type Result struct {
 	Merged  int `json:"merged,omitempty"`
 	Audited int `json:"audited,omitempty"` // of these, looked at all the same
 	// of those checked, the same as another one by their signature
-	Equal  int `json:"equal_signatures,omitempty"`
-	Passed int `json:"passed"`
+	Equal int `json:"equal_signatures,omitempty"`
+	// Unsigned is on how many of those checked the command of the signature failed. FirstUnsigned
+	// is how it failed first.
+	Unsigned      int    `json:"failed_signatures,omitempty"`
+	FirstUnsigned string `json:"first_failed_signature,omitempty"`
+	Passed        int    `json:"passed"`
 	Failed int `json:"failed"`
 	// the checker takes too long, or says different things
 	Undecided int `json:"undecided,omitempty"`
@@ -532,15 +536,21 @@ func (j *judge) check(ctx context.Context, work *job, r *Result) (*verdict, erro
 func (j *judge) checkSigned(ctx context.Context, work *job, r *Result,
 	check func() (*verdict, error)) (*verdict, error) {
 	c := <-j.checkers
-	text, took, ok, err := c.sign(ctx, work, j.Signature)
+	signed, took, err := c.sign(ctx, work, j.Signature)
 	j.checkers <- c
 	if err != nil {
 		return nil, err
 	}
-	key := sha256.Sum256([]byte(work.identity() + "\x00" + text))
+	ok := signed.passed
+	key := sha256.Sum256([]byte(work.identity() + "\x00" + signed.output))
 	j.mu.Lock()
 	r.Writing += took.writing
 	r.Checking += took.checking
+	if !ok {
+		if r.Unsigned++; r.Unsigned == 1 {
+			r.FirstUnsigned = signed.String()
+		}
+	}
 	known := j.signed[key]
 	if ok && known != nil {
 		r.Equal++

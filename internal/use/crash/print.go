@@ -46,6 +46,10 @@ func Print(w io.Writer, r *Result, style report.Style) {
 	if r.Equal > 0 {
 		p("  not checked: %d that have the signature of another one", r.Equal)
 	}
+	if r.Unsigned > 0 {
+		p("  note: the command of --signature failed on %s, which the checker examined: %s", some(r.Unsigned, "image"),
+			r.FirstUnsigned)
+	}
 	switch {
 	case r.Undecided > 0 && r.Advised:
 		p("  %d undecided: the reader did not end in time (--timeout)", r.Undecided)

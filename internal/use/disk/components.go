@@ -3,6 +3,7 @@
 package disk
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
@@ -52,6 +53,14 @@ func (s *Spec) setStack(t *text) error {
 	}
 	if s.Components[len(s.Components)-1].IsDevice() {
 		return errors.New("stack: the last layer is a device: something must be on it")
+	}
+	if bytes.Contains(s.Text, []byte("ARIADNE_DEVICES")) { // a command may use devices by that
+		return nil
+	}
+	for _, c := range s.Components[:len(s.Components)-1] {
+		if s.used(c.Name) == "" {
+			return fmt.Errorf("stack: nothing is on the layer %q: leave it out, or name it in on of a layer above it", c.Name)
+		}
 	}
 	return nil
 }

@@ -202,11 +202,32 @@ stack:
 - {device: 8MB}
 - {name: ext4, filesystem: ext4, options: nosuchoption}
 checker: {mutate: 'true', check: 'true'}`,
+		"exit status 1: mkfs.ext4: invalid block size": `
+stack:
+- {device: 8MB}
+- {name: ext4, filesystem: ext4, mkfs: -b 77}
+checker: {mutate: 'true', check: 'true'}`,
 	} {
 		_, err := Check(context.Background(), Options{Spec: parse(t, text), Workers: 1, Temp: t.TempDir()})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, and should contain %q", err, want)
 		}
+	}
+}
+
+// TestComplaint: where the kernel's log can be read, a mount that fails says why.
+func TestComplaint(t *testing.T) {
+	able(t, "mkfs.ext4")
+	log, err := os.Open("/dev/kmsg")
+	if err != nil {
+		t.Skip(err)
+	}
+	log.Close()
+	s := parse(t, "stack: [{device: 8MB}, {filesystem: ext4, options: nosuchoption}]\n"+
+		"checker: {mutate: 'true', check: 'true'}")
+	_, err = Check(context.Background(), Options{Spec: s, Workers: 1, Temp: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "nosuchoption") {
+		t.Error(err)
 	}
 }
 
@@ -498,6 +519,16 @@ func TestSpecErrors(t *testing.T) {
 		{"stack: [{device: 8MB}, {filesystem: [ext4]}]" + checker, "line 1: this is a list, and must be a text"},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {one_in: -1}",
 			"files: one_in: -1 is not a number of 1 or more"},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {one_in: 0}", "one_in: 0 is not a number of 1 or more"},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfiles: {workloads: 0}", "0 is not a number from 1 to 3"},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nimages: 0" + checker, "images: 0 is not a number from 1 to 1048576"},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nfaults: {write: 1}\nfailures: 0" + checker,
+			"failures: 0 is not a number of 1 or more"},
+		{"stack: [{device: 8MB}, {filesystem: ext4}]\nchecker: {mutate: 'true', check: 'true', mutations: 0}",
+			"mutations: 0 is not a number of 1 or more"},
+		{"stack: [{name: a, device: 8MB}, {device: 8MB}, {filesystem: ext4}]" + checker, `nothing is on the layer "a"`},
+		{"stack: [{device: 8MB}, {name: fs, filesystem: ext4}, {device: 8MB}, {filesystem: ext4}]" + checker,
+			`nothing is on the layer "fs"`},
 		{"stack: [{device: 8MB}, {filesystem: ext4}]\ntimeout: soon" + checker, `"soon" is no duration above 0`},
 	} {
 		_, err := Parse("x.yaml", []byte(c.text))
@@ -505,6 +536,12 @@ func TestSpecErrors(t *testing.T) {
 			t.Errorf("%q: %v, and should contain %q", c.text, err, c.want)
 		}
 	}
+}
+
+// TestFurtherDevice: a command may use a device that no layer is on, by its variable.
+func TestFurtherDevice(t *testing.T) {
+	parse(t, "stack: [{name: a, device: 8MB}, {name: b, device: 8MB}, {on: [b], filesystem: ext4}]\n"+
+		"checker: {mutate: 'echo $ARIADNE_DEVICES', check: 'true'}")
 }
 
 // TestInterrupt: a check that is interrupted ends at once, and says what it has.

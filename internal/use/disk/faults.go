@@ -5,6 +5,7 @@ package disk
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ariadne-mc/ariadne/internal/system/stack"
@@ -16,7 +17,7 @@ var requestKinds = []stack.RequestKind{stack.Writes, stack.Flushes, stack.Reads}
 // defaultFailures is how many requests of a kind fail, of each workload, where a spec does not say.
 const defaultFailures = 16
 
-func (s *Spec) setFaults(t *text) error {
+func (s *Spec) setFaults(t *text) (err error) {
 	for name, n := range t.Faults {
 		kind := stack.RequestKind(name)
 		switch {
@@ -31,17 +32,14 @@ func (s *Spec) setFaults(t *text) error {
 			s.Faults = append(s.Faults, kind)
 		}
 	}
-	switch s.Failures = t.Failures; {
-	case s.Failures < 0:
-		return fmt.Errorf("failures: %d is not a number from 1", s.Failures)
+	switch {
 	case len(s.Faults) > 0 && s.Files != nil:
 		return errors.New("faults: the ready-made checker (files) expects each call to succeed: write a checker of your own")
-	case s.Failures > 0 && len(s.Faults) == 0:
+	case t.Failures != nil && len(s.Faults) == 0:
 		return errors.New("failures bounds the requests that fail: add faults")
-	case s.Failures == 0:
-		s.Failures = defaultFailures
 	}
-	return nil
+	s.Failures, err = number("failures", t.Failures, math.MaxInt, defaultFailures)
+	return err
 }
 
 // fault is a request that fails.

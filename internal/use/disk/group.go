@@ -52,13 +52,13 @@ type Failure struct {
 	size  int // of what is lost, in requests
 }
 
-// number is what symptoms do not differ by.
-var number = regexp.MustCompile(`[0-9]+`)
+// numerals are what symptoms do not differ by.
+var numerals = regexp.MustCompile(`0x[0-9a-f]+|[0-9]+`)
 
 // symptom is what is wrong with an image, without what differs from image to image. For the
 // ready-made checker it is without the names of files too, and with the kinds of the last calls.
 func (r *round) symptom(im *image, why string) string {
-	text := im.result.layer + ": " + number.ReplaceAllString(why, "N")
+	text := im.result.layer + ": " + numerals.ReplaceAllString(why, "N")
 	if im.result.failed != "" || len(r.e.plan.calls) == 0 {
 		return text
 	}

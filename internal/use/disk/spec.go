@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -72,22 +73,22 @@ type text struct {
 		Check     string   `yaml:"check"`
 		Signature string   `yaml:"signature"`
 		Finish    string   `yaml:"finish"`
-		Mutations int      `yaml:"mutations"`
+		Mutations *int     `yaml:"mutations"`
 		Timeout   duration `yaml:"timeout"`
 	} `yaml:"checker"`
 	Files *struct {
 		Rule      string         `yaml:"rule"`
-		Workloads int            `yaml:"workloads"`
-		OneIn     int            `yaml:"one_in"`
+		Workloads *int           `yaml:"workloads"`
+		OneIn     *int           `yaml:"one_in"`
 		Without   []fsmodel.Kind `yaml:"without"`
 		Also      []fsmodel.Kind `yaml:"also"`
 	} `yaml:"files"`
 	Moments  string         `yaml:"moments"`
-	Images   int            `yaml:"images"`
+	Images   *int           `yaml:"images"`
 	Sectors  string         `yaml:"sectors"`
 	Recovery bool           `yaml:"recovery"`
 	Faults   map[string]int `yaml:"faults"`
-	Failures int            `yaml:"failures"`
+	Failures *int           `yaml:"failures"`
 	Seed     uint64         `yaml:"seed"`
 	Timeout  duration       `yaml:"timeout"`
 }
@@ -201,7 +202,7 @@ func Parse(path string, b []byte) (*Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Spec{Name: t.Name, Path: path, Text: b, Recovery: t.Recovery, Seed: t.Seed, Images: t.Images,
+	s := &Spec{Name: t.Name, Path: path, Text: b, Recovery: t.Recovery, Seed: t.Seed,
 		Config: stack.Config{Dir: dir, Timeout: time.Duration(t.Timeout)}}
 	if s.Name == "" {
 		s.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
@@ -217,7 +218,20 @@ func Parse(path string, b []byte) (*Spec, error) {
 	return s, nil
 }
 
-func (s *Spec) setImages(t *text) error {
+// number is a number of a spec from 1 to most, or another one if the spec does not say it.
+func number(name string, n *int, most, otherwise int) (int, error) {
+	switch {
+	case n == nil:
+		return otherwise, nil
+	case *n >= 1 && *n <= most:
+		return *n, nil
+	case most == math.MaxInt:
+		return 0, fmt.Errorf("%s: %d is not a number of 1 or more", name, *n)
+	}
+	return 0, fmt.Errorf("%s: %d is not a number from 1 to %d", name, *n, most)
+}
+
+func (s *Spec) setImages(t *text) (err error) {
 	switch t.Moments {
 	case "", "barriers":
 		s.Moments = block.Barriers
@@ -226,11 +240,8 @@ func (s *Spec) setImages(t *text) error {
 	default:
 		return fmt.Errorf("moments: %q is neither barriers nor requests", t.Moments)
 	}
-	if s.Images == 0 {
-		s.Images = defaultImages
-	}
-	if s.Images < 1 || s.Images > mostImages {
-		return fmt.Errorf("images: %d is not a number from 1 to %d", s.Images, mostImages)
+	if s.Images, err = number("images", t.Images, mostImages, defaultImages); err != nil {
+		return err
 	}
 	switch t.Sectors {
 	case "":
@@ -255,10 +266,12 @@ func (s *Spec) setChecker(t *text) error {
 		return nil
 	case c.Mutate == "" || c.Check == "":
 		return errors.New("checker: it needs the commands mutate and check")
-	case c.Mutations < 0:
-		return fmt.Errorf("checker: mutations: %d is not a number from 1", c.Mutations)
 	}
-	s.Checker = Checker{Mutations: max(c.Mutations, 1), Timeout: time.Duration(c.Timeout)}
+	mutations, err := number("checker: mutations", c.Mutations, math.MaxInt, 1)
+	if err != nil {
+		return err
+	}
+	s.Checker = Checker{Mutations: mutations, Timeout: time.Duration(c.Timeout)}
 	if s.Checker.Timeout == 0 {
 		s.Checker.Timeout = defaultTimeout
 	}
@@ -295,15 +308,17 @@ func (s *Spec) words(line string) ([]string, error) {
 	return words, nil
 }
 
-func (s *Spec) setFiles(t *text) error {
+func (s *Spec) setFiles(t *text) (err error) {
 	f := t.Files
 	if f == nil {
 		return nil
 	}
-	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Workloads: f.Workloads,
-		Of: max(f.OneIn, 1), Without: f.Without, Also: f.Also}
-	if f.OneIn < 0 {
-		return fmt.Errorf("files: one_in: %d is not a number of 1 or more", f.OneIn)
+	s.Files = &Files{Rule: fsmodel.Rule(strings.ReplaceAll(f.Rule, "_", " ")), Without: f.Without, Also: f.Also}
+	if s.Files.Of, err = number("files: one_in", f.OneIn, math.MaxInt, 1); err != nil {
+		return err
+	}
+	if s.Files.Workloads, err = number("files: workloads", f.Workloads, 3, 1); err != nil {
+		return err
 	}
 	for _, k := range f.Without {
 		if !slices.Contains(fsmodel.Kinds(), k) {
@@ -327,12 +342,6 @@ func (s *Spec) setFiles(t *text) error {
 	}
 	if !slices.Contains([]fsmodel.Rule{fsmodel.InOrder, fsmodel.Names, fsmodel.Posix}, s.Files.Rule) {
 		return fmt.Errorf("files: rule: %q is neither in_order, names nor posix", f.Rule)
-	}
-	if s.Files.Workloads == 0 {
-		s.Files.Workloads = 1
-	}
-	if s.Files.Workloads < 1 || s.Files.Workloads > 3 {
-		return fmt.Errorf("files: workloads: %d is not a number from 1 to 3", f.Workloads)
 	}
 	return nil
 }
