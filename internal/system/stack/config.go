@@ -39,9 +39,10 @@ type Component struct {
 // Join is how a component makes one device of several.
 type Join string
 
-// The joins. A Mirror writes everything to each device and reads from the first one. A Stripe puts
-// the first chunk on the first device, the second one on the second, and so on in turn. A RAID5 has
-// in each row of chunks one with the parity of the others, on another device from row to row.
+// The joins. A Mirror writes everything to each device and reads from the first one that it can. A
+// Stripe puts the first chunk on the first device, the second one on the second, and so on in turn.
+// A RAID5 has in each row of chunks one with the parity of the others, on another device from row
+// to row.
 const (
 	Mirror Join = "mirror"
 	Stripe Join = "stripe"
@@ -106,6 +107,8 @@ type Step struct {
 	Nodes []uint64 `json:",omitempty"`
 	// Recover has each component recover before it is mounted.
 	Recover bool `json:",omitempty"`
+	// Exact has Mount's devices read no more than the stack above asks for.
+	Exact bool `json:",omitempty"`
 	// Command is run with more variables of the environment, in the top of the stack. Title says
 	// whose it is.
 	Command []string      `json:",omitempty"`
@@ -114,8 +117,10 @@ type Step struct {
 	Timeout time.Duration `json:",omitempty"`
 	// Beside run at the same time as the step, which ends when they have ended, too.
 	Beside []Thread `json:",omitempty"`
-	// Calls are made on the top of the stack, one after the other.
-	Calls []fsmodel.Call `json:",omitempty"`
+	// Calls are made on the top of the stack, one after the other. Faulty ends them at the first
+	// one that fails because a device does (IsFault): that call has no end, and Errnos end with it.
+	Calls  []fsmodel.Call `json:",omitempty"`
+	Faulty bool           `json:",omitempty"`
 	// Always has the step done also when one before it has failed.
 	Always bool `json:",omitempty"`
 }

@@ -88,7 +88,7 @@ func TestMissing(t *testing.T) {
 		var before []byte
 		for n := range 400 {
 			if n == 200 {
-				d.missing, before = missing, bytesOf(disks[missing])
+				d.parts[missing].missing, before = true, bytesOf(disks[missing])
 				to.ops = nil
 			}
 			o := block.Op{Kind: block.Write, Offset: r.Int64N(d.size), Length: r.Int64N(6 * page)}

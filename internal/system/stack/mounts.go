@@ -25,6 +25,8 @@ type mounts struct {
 	// threads are how many threads of components run.
 	threads int
 	kernel  kernelLog
+	// exact says that loop devices read nothing ahead.
+	exact bool
 }
 
 // mounted is a component that is mounted or attached.
@@ -163,7 +165,7 @@ func (m *mounts) mount(nodes []uint64, init, recover bool) *failure {
 
 // attach makes a loop device of a file of the server.
 func (m *mounts) attach(c *Component, node uint64) *failure {
-	loop, path, err := attachLoop(fmt.Sprintf("%s/%d", m.fuse, node))
+	loop, path, err := attachLoop(fmt.Sprintf("%s/%d", m.fuse, node), m.exact)
 	if err != nil {
 		return &failure{component: c.Name, what: "a loop device: " + err.Error(), host: true}
 	}
@@ -276,13 +278,18 @@ func (m *mounts) lower(u *mounted) *failure {
 }
 
 // attachLoop makes a file a loop device, which is detached when the last descriptor of it is
-// closed.
-func attachLoop(file string) (loop *os.File, path string, err error) {
+// closed. exact: it reads nothing of the file ahead.
+func attachLoop(file string, exact bool) (loop *os.File, path string, err error) {
 	back, err := unix.Open(file, unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, "", err
 	}
 	defer unix.Close(back)
+	if exact {
+		if err := unix.Fadvise(back, 0, 0, unix.FADV_RANDOM); err != nil {
+			return nil, "", err
+		}
+	}
 	control, err := unix.Open("/dev/loop-control", unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return nil, "", fmt.Errorf("/dev/loop-control: %w", err)

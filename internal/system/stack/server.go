@@ -4,7 +4,6 @@ package stack
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -48,124 +47,6 @@ const (
 
 // sayName is the name of the file by which programs speak.
 const sayName = "say"
-
-// served is a device as a file: a disk, or several that are joined.
-type served struct {
-	mu    sync.Mutex
-	size  int64
-	parts []part
-	join  Join
-	chunk int64
-	to    *Recorder
-	lies  bool // about flushes
-	// missing is the part of a RAID5 that has failed, or -1.
-	missing int
-	// requests, when not nil, counts them, and has one fail.
-	requests *Requests
-	// ends are those of the writes since the last flush, when requests are counted.
-	ends map[int64]bool
-}
-
-// part is a disk of a device that is served.
-type part struct {
-	disk   *block.Disk
-	device int // number in the log
-	lies   bool
-}
-
-// newServed serves parts as the device that a component is. to logs requests, unless it is nil.
-func newServed(c *Component, parts []part, to *Recorder) *served {
-	d := &served{parts: parts, join: c.Join, chunk: c.Chunk, to: to, lies: c.Lies, size: parts[0].disk.Size(),
-		missing: -1}
-	if d.join != "" {
-		var sizes []int64
-		for _, p := range parts {
-			sizes = append(sizes, p.disk.Size())
-		}
-		d.size = c.JoinedSize(sizes)
-	}
-	return d
-}
-
-// pieces divides a range of the device into ranges of its parts: the number of the part, the offset
-// there, the offset within the range, and the length. Of a mirror they are those of the first part.
-func (d *served) pieces(offset, length int64, do func(part int, at, from, length int64)) {
-	each := int64(len(d.parts)) // chunks of a row
-	switch d.join {
-	case RAID5:
-		each--
-	case Stripe:
-	default:
-		do(0, offset, 0, length)
-		return
-	}
-	for from := int64(0); from < length; {
-		chunk, in := (offset+from)/d.chunk, (offset+from)%d.chunk
-		n := min(d.chunk-in, length-from)
-		at, part := chunk/each*d.chunk+in, int(chunk%each)
-		if d.join == RAID5 {
-			part = (d.parityOf(at) + 1 + part) % len(d.parts)
-		}
-		do(part, at, from, n)
-		from += n
-	}
-}
-
-// read fills b with the bytes at an offset.
-func (d *served) read(b []byte, offset int64) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.pieces(offset, int64(len(b)), func(part int, at, from, length int64) {
-		d.readPart(b[from:from+length], part, at)
-	})
-}
-
-// change does a request, and logs it for each disk that it changes. It keeps no data of the
-// request.
-func (d *served) change(o block.Op) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	o.Length = max(min(o.Length, d.size-o.Offset), 0)
-	d.pieces(o.Offset, o.Length, func(part int, at, from, length int64) {
-		piece := block.Op{Kind: o.Kind, Offset: at, Length: length}
-		if o.Kind == block.Write {
-			piece.Data = o.Data[from : from+length]
-		}
-		if d.to != nil {
-			piece.Data = slices.Clone(piece.Data)
-		}
-		if d.join == RAID5 {
-			d.changeRow(piece, part)
-			return
-		}
-		first, last := part, part
-		if d.join == Mirror {
-			first, last = 0, len(d.parts)-1
-		}
-		for n := first; n <= last; n++ {
-			d.changePart(piece, n)
-		}
-	})
-}
-
-// changePart does a request to a part, and logs it.
-func (d *served) changePart(o block.Op, part int) {
-	p := &d.parts[part]
-	o.Device = p.device
-	o.Do(p.disk)
-	d.to.add(o)
-}
-
-// flush makes everything durable that was changed before.
-func (d *served) flush() {
-	d.mu.Lock() // requests that have ended are in the log already
-	defer d.mu.Unlock()
-	for n, p := range d.parts {
-		if n != d.missing && !d.lies && !p.lies {
-			d.to.add(block.Op{Kind: block.Flush, Device: p.device})
-		}
-	}
-}
 
 // server is a file system with one file for each disk.
 type server struct {
@@ -287,11 +168,13 @@ func (s *server) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.Read
 		return fuse.ReadResultData(s.answer(in.Fh, len(buf))), fuse.OK
 	}
 	d := s.find(in.NodeId)
-	if d == nil || d.fails(Reads, 0, 0) {
+	if d == nil {
 		return nil, fuse.EIO
 	}
 	buf = buf[:max(min(int64(len(buf)), d.size-int64(in.Offset)), 0)]
-	d.read(buf, int64(in.Offset))
+	if !d.read(buf, int64(in.Offset)) {
+		return nil, fuse.EIO
+	}
 	return fuse.ReadResultData(buf), fuse.OK
 }
 
@@ -310,10 +193,10 @@ func (s *server) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32
 		return uint32(len(data)), s.takeLines(in.Fh, string(data))
 	}
 	d := s.find(in.NodeId)
-	if d == nil || d.fails(Writes, int64(in.Offset), int64(len(data))) {
+	if d == nil ||
+		!d.change(block.Op{Kind: block.Write, Offset: int64(in.Offset), Length: int64(len(data)), Data: data}) {
 		return 0, fuse.EIO
 	}
-	d.change(block.Op{Kind: block.Write, Offset: int64(in.Offset), Length: int64(len(data)), Data: data})
 	return uint32(len(data)), fuse.OK
 }
 
@@ -341,10 +224,9 @@ func (s *server) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 		return fuse.ENOSYS // the kernel does not ask again
 	}
 	d := s.find(in.NodeId)
-	if d == nil || d.fails(Flushes, 0, 0) {
+	if d == nil || !d.flush() {
 		return fuse.EIO
 	}
-	d.flush()
 	return fuse.OK
 }
 
@@ -356,10 +238,9 @@ func (s *server) Fallocate(_ <-chan struct{}, in *fuse.FallocateIn) fuse.Status 
 	if in.Mode&(unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_ZERO_RANGE) == 0 {
 		return fuse.Status(unix.EOPNOTSUPP)
 	}
-	if d.fails(Writes, int64(in.Offset), int64(in.Length)) {
+	if !d.change(block.Op{Kind: block.Zero, Offset: int64(in.Offset), Length: int64(in.Length)}) {
 		return fuse.EIO
 	}
-	d.change(block.Op{Kind: block.Zero, Offset: int64(in.Offset), Length: int64(in.Length)})
 	return fuse.OK
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+
+	"golang.org/x/sys/unix"
 )
 
 // do does steps until one fails, and then those that are always done.
@@ -34,6 +36,7 @@ func (m *mounts) do(steps []Step) (results []Result) {
 func (m *mounts) step(s *Step) Result {
 	switch s.Kind {
 	case Make, Mount:
+		m.exact = s.Exact
 		return m.mount(s.Nodes, s.Kind == Make, s.Recover).result()
 	case Unmount:
 		return m.unmount().result()
@@ -44,7 +47,7 @@ func (m *mounts) step(s *Step) Result {
 	case Run:
 		return m.run(s)
 	case Apply:
-		return m.apply(s.Calls)
+		return m.apply(s.Calls, s.Faulty)
 	case Look:
 		tree, err := look(m.top())
 		if err != nil {
@@ -83,17 +86,30 @@ func (m *mounts) verify(nodes []uint64) *failure {
 	return nil
 }
 
+// IsFault reports whether the number of a call's error is one of a device that fails, or of a file
+// system that does not go on because of it.
+func IsFault(errno int) bool {
+	switch unix.Errno(errno) {
+	case unix.EIO, unix.EROFS, unix.EUCLEAN, unix.EBADMSG, unix.ESHUTDOWN:
+		return true
+	}
+	return false
+}
+
 // apply makes calls, and says before and after each of them where it is.
-func (m *mounts) apply(calls []fsmodel.Call) (r Result) {
+func (m *mounts) apply(calls []fsmodel.Call, faulty bool) (r Result) {
 	for i, c := range calls {
 		if err := writeLine(fmt.Sprintf("call %d", i)); err != nil {
 			return Result{Failed: "/dev/ariadne: " + err.Error()}
 		}
 		err := doCall(c, m.top())
 		r.Errnos = append(r.Errnos, errno(err))
+		if faulty && IsFault(errno(err)) {
+			return r
+		}
 		var after []fsmodel.Entry
-		if err != nil {
-			if after, err = look(m.top()); err != nil {
+		if err != nil { // it reads files, so also where nobody compares them
+			if after, err = look(m.top()); err != nil && !faulty {
 				return Result{Failed: "the file tree: " + err.Error()}
 			}
 		}

@@ -156,8 +156,8 @@ func (w *Worker) Hear(hear func(line string) (answer, why string)) { w.server.se
 
 // Serve serves disks as the devices of a stack, in order, and returns the nodes of those devices
 // that are no part of others. to logs requests to the disks, unless it is nil. lost: the power was
-// lost, so devices that fail with it are missing.
-func (w *Worker) Serve(disks []*block.Disk, to *Recorder, lost bool) (nodes []uint64) {
+// lost, so devices that fail with it are missing. So are those of the numbers dropped.
+func (w *Worker) Serve(disks []*block.Disk, to *Recorder, lost bool, dropped ...int) (nodes []uint64) {
 	parts := map[string]part{}
 	for i := range w.config.Components {
 		if c := &w.config.Components[i]; c.Size > 0 {
@@ -174,8 +174,9 @@ func (w *Worker) Serve(disks []*block.Disk, to *Recorder, lost bool) (nodes []ui
 			of = []part{parts[c.Name]}
 		}
 		d := newServed(c, of, to)
-		if lost && c.Fails != "" {
-			d.missing = slices.Index(c.On, c.Fails)
+		for i := range d.parts {
+			p := &d.parts[i]
+			p.missing = slices.Contains(dropped, p.device) || lost && c.Fails != "" && c.On[i] == c.Fails
 		}
 		nodes = append(nodes, w.server.add(d))
 	}

@@ -9,6 +9,7 @@
 //	torn-superblock    the superblock takes two sectors, without a checksum
 //	twice              a recovery that is interrupted applies appends a second time
 //	failed-call        rmdir of a directory that is not empty fails, and removes an entry
+//	ignored-error      an error of the device is ignored
 //
 // Without a switch, each sync makes everything before it durable.
 //
@@ -29,7 +30,8 @@ import (
 )
 
 // bugs are the switches.
-var bugs = []string{"", "missing-flush", "reordered-commit", "lost-entry", "torn-superblock", "twice", "failed-call"}
+var bugs = []string{"", "missing-flush", "reordered-commit", "lost-entry", "torn-superblock", "twice", "failed-call",
+	"ignored-error"}
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {

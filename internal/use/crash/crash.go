@@ -113,7 +113,7 @@ type Result struct {
 	Unsigned      int    `json:"failed_signatures,omitempty"`
 	FirstUnsigned string `json:"first_failed_signature,omitempty"`
 	Passed        int    `json:"passed"`
-	Failed int `json:"failed"`
+	Failed        int    `json:"failed"`
 	// the checker takes too long, or says different things
 	Undecided int `json:"undecided,omitempty"`
 	// of them, those of which it says different things

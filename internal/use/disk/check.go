@@ -45,6 +45,12 @@ type Report struct {
 	// workload ended with an error.
 	Faulty     int `json:"executions_with_faults,omitempty"`
 	FaultsTold int `json:"faults_told,omitempty"`
+	// FaultsMissed are executions that made fewer requests than the one without a fault, so that
+	// theirs did not happen.
+	FaultsMissed int `json:"faults_missed,omitempty"`
+	// Noticed is how many images passed because after a silent fault a layer refuses to work, or a
+	// file cannot be read.
+	Noticed int `json:"noticed,omitempty"`
 	// FaultsLeftOut is how many requests were not made to fail.
 	FaultsLeftOut int `json:"faults_left_out,omitempty"`
 	Flushes       int `json:"flushes"`
@@ -178,7 +184,7 @@ func (j *judge) check(ctx context.Context) error {
 	}
 	plans := j.subject.plans()
 	if j.Planned = plans.total(); len(j.Spec.Faults) > 0 {
-		plans = &faulty{plans: plans, judge: j}
+		j.Planned, plans = 0, &faulty{plans: plans, judge: j}
 	}
 	for {
 		p := plans.next()

@@ -90,8 +90,9 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	defer w.Hear(nil)
 	nodes := w.Serve(disks, to, false)
 	defer w.Drop(nodes)
-	if p.requests = stack.NewRequests("", 0); p.fault != nil {
-		p.requests = stack.NewRequests(p.fault.kind, p.fault.at)
+	p.requests = stack.NewRequests("", 0, 0, 0)
+	if p.fault != nil {
+		p.requests = stack.NewRequests(p.fault.kind, p.fault.at, j.Spec.Sector, j.Spec.Seed)
 	}
 	w.Count(nodes, p.requests)
 	do := func(steps ...stack.Step) ([]stack.Result, error) {
@@ -104,7 +105,8 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 		}
 		return results, nil
 	}
-	if _, err := do(stack.Step{Kind: stack.Mount, Nodes: nodes}); err != nil {
+	exact := slices.ContainsFunc(j.Spec.Faults, stack.Fault.OfReads)
+	if _, err := do(stack.Step{Kind: stack.Mount, Nodes: nodes, Exact: exact}); err != nil {
 		return nil, err
 	}
 	p.requests.Count(true)
@@ -115,8 +117,8 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 			steps = p.addThreads(j.Spec, n+1, steps)
 		}
 		results, err := do(steps...)
-		if err != nil && p.requests.Failed() && !Interrupted(err) { // it was told of the fault
-			j.FaultsTold++
+		if struck := p.strike(); err != nil && struck && !Interrupted(err) {
+			j.tell(e, strings.TrimPrefix(err.Error(), p.name+": "))
 			break
 		}
 		if err != nil {
@@ -130,7 +132,8 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 		}
 	}
 	p.requests.Count(false)
-	if _, err := do(stack.Step{Kind: stack.Unmount}); err != nil && p.requests.Failed() && !Interrupted(err) {
+	struck := p.strike()
+	if _, err := do(stack.Step{Kind: stack.Unmount}); err != nil && struck && !Interrupted(err) {
 		// Its file system cannot go on. Another worker executes what follows.
 		w.Close()
 		if j.recorder, err = j.startWorker(true); err != nil {
@@ -139,8 +142,11 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	if p.requests.Failed() {
+	if struck {
 		j.Faulty++
+		p.name += " (" + p.requests.Struck() + ")"
+	} else if p.fault != nil {
+		j.FaultsMissed++
 	}
 	e.log = to.Ops()
 	if p.calls != nil {
@@ -149,8 +155,28 @@ func (j *judge) execute(ctx context.Context, p *plan) (*execution, error) {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
 		e.recall(last[0])
+		if told := len(last[0].Errnos); p.fault != nil && told > 0 && stack.IsFault(last[0].Errnos[told-1]) {
+			j.tell(e, p.calls[told-1].String()+" fails")
+		}
 	}
 	return e, nil
+}
+
+// tell counts an execution of which the workload was told of the fault.
+func (j *judge) tell(e *execution, how string) {
+	j.FaultsTold++
+	if j.Spec.repairs(e.plan.fault) {
+		e.failed = "the workload is told of a fault that the stack must repair: " + how
+	}
+}
+
+// strike notes that the fault of the plan has happened, if it has.
+func (p *plan) strike() bool {
+	struck := p.requests.Struck() != ""
+	if struck {
+		p.fault.struck = true
+	}
+	return struck
 }
 
 // unmount unmounts the stack after a failure.
@@ -189,7 +215,7 @@ func clones(disks []*block.Disk) (all []*block.Disk) {
 
 // lacking is an error if the file system does not have one of the further calls of workloads.
 func lacking(calls []fsmodel.Call, errnos []int) error {
-	for i, c := range calls {
+	for i, c := range calls[:len(errnos)] {
 		if errnos[i] == int(unix.EOPNOTSUPP) && slices.Contains(fsmodel.Also(), c.Kind) {
 			return fmt.Errorf("files: also: the file system does not have the call %q: leave it out", c.Kind)
 		}
@@ -200,12 +226,17 @@ func lacking(calls []fsmodel.Call, errnos []int) error {
 // recall finds out what the calls of a workload have done, and compares that with what they must
 // do.
 func (e *execution) recall(r stack.Result) {
-	for i, c := range e.plan.calls {
+	for i, c := range e.plan.calls[:len(r.Errnos)] {
+		if stack.IsFault(r.Errnos[i]) && e.plan.fault != nil { // it was done, or not, or in part
+			e.results = append(e.results, false)
+			e.history.Add(c, true)
+			return
+		}
 		before := e.history.Last()
 		ok := r.Errnos[i] == 0
 		e.results = append(e.results, !ok)
 		wrong := e.history.Add(c, ok)
-		if wrong == "" && !ok {
+		if wrong == "" && !ok && e.plan.fault == nil {
 			if differ := before.Differ(r.After[i]); differ != "" {
 				wrong = fmt.Sprintf("%s fails and has an effect: %s", c, differ)
 			}

@@ -153,6 +153,9 @@ func (r *round) failure(im *image, lost []block.Loss, why string) *Failure {
 	f.trace = &Trace{Name: r.e.plan.name, Calls: r.e.plan.calls, base: r.base, Log: r.log,
 		Failing: &Loss{At: im.at, Lost: lost}}
 	f.trace.Failed = r.e.results
+	if fault := r.e.plan.fault; fault != nil && fault.struck {
+		f.trace.Fault = fault.kind
+	}
 	if im.during != nil {
 		first := &round{j: r.j, e: r.e, base: r.e.base, log: r.e.log}
 		firstLost := first.pointOf(im.during).Lost(im.during.n)

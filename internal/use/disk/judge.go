@@ -23,6 +23,11 @@ type outcome struct {
 	log     []block.Op // of the recovery, if power is lost there too
 }
 
+// refuses reports whether a layer cannot work, or a file cannot be read.
+func (o *outcome) refuses() bool {
+	return o.failed != "" || slices.ContainsFunc(o.results, func(r stack.Result) bool { return unreadable(r.Tree) })
+}
+
 // image is contents of the devices after a loss.
 type image struct {
 	at     int // position in the log
@@ -122,7 +127,7 @@ func (r *round) run(ctx context.Context) error {
 	for _, at := range r.points() {
 		walk.To(at)
 		said := r.epochOf(at)
-		key := r.j.subject.key(said)
+		key := r.keyOf(said)
 		p := walk.Images(r.j.Spec.Images, r.j.Spec.Seed)
 		r.j.Points++
 		r.j.Images += p.Len()
@@ -151,6 +156,10 @@ func (r *round) run(ctx context.Context) error {
 	}
 	return r.judgeAll(ctx)
 }
+
+// keyOf tells apart images with equal contents that are examined each: because of what was said,
+// and of the devices that are used no more.
+func (r *round) keyOf(e *epoch) string { return fmt.Sprint(r.j.subject.key(e), e.dropped) }
 
 // epochOf is what was said at a position of the log: for a recovery, when the first loss happened.
 func (r *round) epochOf(at int) *epoch {
@@ -200,7 +209,7 @@ func (r *round) dispatch(ctx context.Context, disks []*block.Disk, im *image) er
 // free afterwards.
 func (r *round) recover(ctx context.Context, w *stack.Worker, disks []*block.Disk, at *epoch,
 	to *stack.Recorder) (*outcome, error) {
-	nodes := w.Serve(disks, to, true)
+	nodes := w.Serve(disks, to, true, at.dropped...)
 	examine := r.j.subject.examine(r.e, at)
 	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes, Recover: true}}, examine...)
 	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})
@@ -234,8 +243,12 @@ func verifies(c *stack.Config) bool {
 	return slices.ContainsFunc(c.Components, func(c stack.Component) bool { return len(c.Verify) > 0 })
 }
 
-// wrong is why an outcome is rejected, or "".
+// wrong is why an outcome is rejected, or "". After a silent fault, a layer may say that it cannot
+// work: then it has noticed something.
 func (r *round) wrong(at *epoch, out *outcome) string {
+	if out.layer != "" && !out.late && r.j.Spec.silent(r.e.plan.fault) {
+		return ""
+	}
 	if out.failed != "" {
 		return out.failed
 	}
@@ -250,14 +263,16 @@ func (r *round) judgeAll(ctx context.Context) error {
 	}
 	counted := map[verdict]bool{}
 	for _, im := range r.all {
-		v := verdict{im.result, fmt.Sprint(im.epoch.begun, im.epoch.ended, r.j.subject.key(im.epoch))}
+		v := verdict{im.result, fmt.Sprint(im.epoch.begun, im.epoch.ended, r.keyOf(im.epoch))}
 		again := counted[v]
 		counted[v] = true
 		why := r.wrong(im.epoch, im.result)
 		switch {
 		case again:
 		case why == "":
-			r.j.Passed++
+			if r.j.Passed++; r.j.Spec.silent(r.e.plan.fault) && im.result.refuses() {
+				r.j.Noticed++
+			}
 		case im.result.late:
 			r.j.undecided(fmt.Sprintf("%s: %s", r.e.plan.name, why))
 		default:

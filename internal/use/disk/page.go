@@ -51,7 +51,7 @@ func Page(w io.Writer, r *Report) error {
 	note := func(format string, args ...any) { data.Notes = append(data.Notes, fmt.Sprintf(format, args...)) }
 	r.notes(note)
 	for _, c := range r.Calls {
-		note("a call does not do what it must: %s", c)
+		note("an execution is not as it must be: %s", c)
 	}
 	for i := range r.Without {
 		r.Without[i].write(note)

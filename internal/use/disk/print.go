@@ -52,7 +52,7 @@ func Print(w io.Writer, r *Report, style report.Style) {
 	}
 	p("  %.0f images a second; the kernel writes when it likes, so another check may log other requests", r.speed())
 	for _, c := range r.Calls {
-		p("  a call does not do what it must: %s", c)
+		p("  an execution is not as it must be: %s", c)
 	}
 	for i := range r.Groups {
 		if i == mostGroups {
@@ -72,7 +72,13 @@ func (r *Report) notes(p func(format string, args ...any)) {
 		p("%d of them of power that is lost once more, during the recovery", r.During)
 	}
 	if r.Faulty > 0 {
-		p("in %s a request fails; in %d of them the workload ends with an error", some(r.Faulty, "execution"), r.FaultsTold)
+		p("in %s a device fails; in %d of them the workload ends with an error", some(r.Faulty, "execution"), r.FaultsTold)
+	}
+	if r.FaultsMissed > 0 {
+		p("in %s the fault does not happen, because there are fewer requests", some(r.FaultsMissed, "execution"))
+	}
+	if r.Noticed > 0 {
+		p("%s pass because a layer refuses to work, or a file cannot be read, after a silent fault", some(r.Noticed, "image"))
 	}
 	if r.FaultsLeftOut > 0 {
 		p("left out: %s that could fail (failures)", some(r.FaultsLeftOut, "request"))

@@ -41,17 +41,20 @@ type Spec struct {
 	// Recovery has the power lost once more, at each point of the recovery.
 	Recovery bool
 	Seed     uint64
-	// Faults are the kinds of requests of which one fails, each in executions of its own, and
-	// Failures is how many of a kind do, of each workload.
-	Faults   []stack.RequestKind
-	Failures int
+	// Faults are those of which one happens, each in executions of its own, and Failures is how
+	// many of a kind there are, of each workload. Repairs are those of Faults that nobody may
+	// notice.
+	Faults, Repairs []stack.Fault
+	Failures        int
 }
 
 // Checker is the commands of a checker.
 type Checker struct {
 	Init, Mutate, Check, Signature, Finish []string
-	Mutations                              int // in a row
-	Timeout                                time.Duration
+	// Integrity takes the place of Check after a silent fault.
+	Integrity []string
+	Mutations int // in a row
+	Timeout   time.Duration
 }
 
 // Files is the ready-made checker of file systems.
@@ -71,6 +74,7 @@ type text struct {
 		Init      string   `yaml:"init"`
 		Mutate    string   `yaml:"mutate"`
 		Check     string   `yaml:"check"`
+		Integrity string   `yaml:"integrity"`
 		Signature string   `yaml:"signature"`
 		Finish    string   `yaml:"finish"`
 		Mutations *int     `yaml:"mutations"`
@@ -89,6 +93,7 @@ type text struct {
 	Recovery bool           `yaml:"recovery"`
 	Faults   map[string]int `yaml:"faults"`
 	Failures *int           `yaml:"failures"`
+	Repairs  []string       `yaml:"repairs"`
 	Seed     uint64         `yaml:"seed"`
 	Timeout  duration       `yaml:"timeout"`
 }
@@ -279,7 +284,8 @@ func (s *Spec) setChecker(t *text) error {
 		name, line string
 		to         *[]string
 	}{{"init", c.Init, &s.Checker.Init}, {"mutate", c.Mutate, &s.Checker.Mutate}, {"check", c.Check, &s.Checker.Check},
-		{"signature", c.Signature, &s.Checker.Signature}, {"finish", c.Finish, &s.Checker.Finish}} {
+		{"integrity", c.Integrity, &s.Checker.Integrity}, {"signature", c.Signature, &s.Checker.Signature},
+		{"finish", c.Finish, &s.Checker.Finish}} {
 		words, err := s.words(f.line)
 		if err != nil {
 			return fmt.Errorf("checker: %s: %w", f.name, err)
@@ -346,8 +352,8 @@ func (s *Spec) setFiles(t *text) (err error) {
 	return nil
 }
 
-// listed are kinds of calls, for people.
-func listed(kinds []fsmodel.Kind) string {
+// listed are kinds of calls or faults, for people.
+func listed[T ~string](kinds []T) string {
 	var all []string
 	for _, k := range kinds {
 		all = append(all, string(k))

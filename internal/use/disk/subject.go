@@ -86,7 +86,8 @@ func (p *plan) following() (answers []int, ok bool) {
 // epoch is what was said up to some moment.
 type epoch struct {
 	disk.Epoch
-	begun, ended int // calls of the ready-made checker
+	begun, ended int   // calls of the ready-made checker
+	dropped      []int // devices that have failed, and that layers above go on without
 }
 
 // Lines that a worker writes before and after each call.
@@ -111,8 +112,11 @@ func (e *epoch) add(text string) {
 func epochAt(ops []block.Op, at int) *epoch {
 	var e epoch
 	for i := range ops[:at] {
-		if ops[i].Kind == block.Mark {
+		switch ops[i].Kind {
+		case block.Mark:
 			e.add(ops[i].Text)
+		case block.Drop:
+			e.dropped = append(e.dropped, ops[i].Device)
 		}
 	}
 	return &e
@@ -147,8 +151,15 @@ func (c commands) record(*plan) (all []mutation) {
 	return all
 }
 
-func (c commands) examine(_ *execution, e *epoch) []stack.Step {
-	return []stack.Step{c.run("check", c.Checker.Check, e.Env()...)}
+func (c commands) examine(x *execution, e *epoch) []stack.Step {
+	env := e.Env()
+	if f := x.plan.fault; f != nil && f.struck {
+		env = append(env, "ARIADNE_FAULT="+string(f.kind))
+	}
+	if c.silent(x.plan.fault) {
+		return []stack.Step{c.run("integrity", c.Checker.Integrity, env...)}
+	}
+	return []stack.Step{c.run("check", c.Checker.Check, env...)}
 }
 
 func (c commands) key(e *epoch) string { return fmt.Sprint(e.Env()) }
@@ -210,16 +221,29 @@ func (f files) setup() []stack.Step {
 }
 
 func (f files) record(p *plan) []mutation {
-	return []mutation{{steps: []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout}},
-		threads: true}}
+	return []mutation{{steps: []stack.Step{{Kind: stack.Apply, Calls: p.calls, Timeout: defaultTimeout,
+		Faulty: p.fault != nil}}, threads: true}}
 }
 
 func (f files) examine(*execution, *epoch) []stack.Step { return []stack.Step{{Kind: stack.Look}} }
 
 func (f files) key(*epoch) string { return "" }
 
+// verdict is by the rule of the file system. After a silent fault nothing counts as synced: what
+// was lost may be everything. But what can be read must be right.
 func (f files) verdict(e *execution, at *epoch, results []stack.Result) string {
+	if f.silent(e.plan.fault) {
+		if unreadable(results[0].Tree) {
+			return ""
+		}
+		return e.history.Check(f.Files.Rule, 0, at.begun, results[0].Tree)
+	}
 	return e.history.Check(f.Files.Rule, at.ended, at.begun, results[0].Tree)
+}
+
+// unreadable reports whether a file of a tree cannot be read.
+func unreadable(tree []fsmodel.Entry) bool {
+	return slices.ContainsFunc(tree, func(e fsmodel.Entry) bool { return e.Odd != "" })
 }
 
 func (f files) plans() plans {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
 	"github.com/ariadne-mc/ariadne/internal/leaf/disk/fsmodel"
+	"github.com/ariadne-mc/ariadne/internal/system/stack"
 )
 
 // Trace is a recorded execution. Images that are formed from it are the same each time.
@@ -24,6 +25,7 @@ type Trace struct {
 	Name   string
 	Calls  []fsmodel.Call // of the ready-made checker
 	Failed []bool         // which calls failed
+	Fault  stack.Fault    // that has happened, or ""
 	base   []*block.Disk
 	Log    []block.Op
 	// Failing is an image that was rejected, or nil.
@@ -126,10 +128,13 @@ func ReadTrace(name string) (*Trace, error) {
 func (j *judge) replay(ctx context.Context) error {
 	t := j.Replay
 	e := &execution{plan: &plan{name: t.Name, calls: t.Calls}, base: t.base, log: t.Log, results: t.Failed}
+	if t.Fault != "" {
+		e.plan.fault = &fault{kind: t.Fault, struck: true}
+	}
 	if f, ok := j.subject.(files); ok {
 		e.history = f.history()
-		for i, c := range t.Calls {
-			e.history.Add(c, !t.Failed[i])
+		for i, failed := range t.Failed {
+			e.history.Add(t.Calls[i], !failed)
 		}
 	}
 	j.Report.Executions = 1

@@ -18,6 +18,9 @@ const (
 	Flush
 	// Mark is no request: somebody said Text at this moment.
 	Mark
+	// Drop is no request: from this moment, the device is used no more, because it has failed and
+	// others hold the same data.
+	Drop
 )
 
 // Op is a request that a device has received, or a mark.
@@ -44,6 +47,8 @@ func (o *Op) String() string {
 		fmt.Fprintf(&b, "zeros for %d bytes at %d", o.Length, o.Offset)
 	case Flush:
 		b.WriteString("flush")
+	case Drop:
+		return fmt.Sprintf("device %d is used no more", o.Device+1)
 	default:
 		return o.Text
 	}
