@@ -161,7 +161,7 @@ interrupted. docs/guides/storage.md has the rules of the models.`,
 				return usageError{errors.New("crash: --signature needs a checker: add --check")}
 			}
 			if c.recover != "" && c.log {
-				return usageError{errors.New("crash: --recover and --log exclude each other: leave out one of them")}
+				return usageError{errors.New("crash: --recover and --log exclude each other: the log says what the image lacks, and the recovery changes it: leave out one of them")}
 			}
 			if c.again > 0 && c.recover == "" {
 				return usageError{errors.New("crash: --recoveries bounds the executions of a recovery: add --recover")}

@@ -36,6 +36,9 @@ type Component struct {
 	Threads [][]string
 }
 
+// Below is the word of a component's command that stands for the layers below it.
+const Below = "$ARIADNE_BELOW"
+
 // Join is how a component makes one device of several.
 type Join string
 
@@ -107,6 +110,8 @@ type Step struct {
 	Nodes []uint64 `json:",omitempty"`
 	// Recover has each component recover before it is mounted.
 	Recover bool `json:",omitempty"`
+	// Keep has Unmount leave the devices attached, for a Verify that follows.
+	Keep bool `json:",omitempty"`
 	// Exact has Mount's devices read no more than the stack above asks for.
 	Exact bool `json:",omitempty"`
 	// Command is run with more variables of the environment, in the top of the stack. Title says

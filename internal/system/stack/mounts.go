@@ -156,7 +156,7 @@ func (m *mounts) mount(nodes []uint64, init, recover bool) *failure {
 			f = m.raise(c, init, recover)
 		}
 		if f != nil {
-			m.unmount()
+			m.unmount(false)
 			return f
 		}
 	}
@@ -242,16 +242,23 @@ func (m *mounts) top() string {
 	return m.at[m.Components[len(m.Components)-1].Name]
 }
 
-// unmount unmounts the stack, top down, all of it also when something fails.
-func (m *mounts) unmount() (first *failure) {
+// unmount unmounts the stack, top down, all of it also when something fails. keep: devices stay
+// attached.
+func (m *mounts) unmount(keep bool) (first *failure) {
+	var kept []*mounted
 	for i := len(m.up) - 1; i >= 0; i-- {
 		u := m.up[i]
+		if keep && u.loop != nil {
+			kept = append(kept, u)
+			continue
+		}
 		f := m.lower(u)
 		if first == nil {
 			first = f
 		}
 	}
-	m.up = nil
+	slices.Reverse(kept)
+	m.up = kept
 	return first
 }
 

@@ -29,6 +29,9 @@ func (m *mounts) do(steps []Step) (results []Result) {
 		r.Nanos = time.Since(began).Nanoseconds()
 		failed = failed || r.Failed != ""
 		results = append(results, r)
+		if s.Kind == Unmount && s.Keep && failed { // nobody verifies it
+			m.unmount(false)
+		}
 	}
 	return results
 }
@@ -39,7 +42,7 @@ func (m *mounts) step(s *Step) Result {
 		m.exact = s.Exact
 		return m.mount(s.Nodes, s.Kind == Make, s.Recover).result()
 	case Unmount:
-		return m.unmount().result()
+		return m.unmount(s.Keep).result()
 	case Verify:
 		return m.verify(s.Nodes).result()
 	case Pass:
@@ -68,14 +71,18 @@ func (m *mounts) run(s *Step) Result {
 	return Result{Failed: how, Late: late, Output: output}
 }
 
-// verify has each component examine what is below it. Nothing is mounted.
+// verify has each component examine what is below it. Nothing is mounted. Devices that are still
+// attached have in their caches what is on them.
 func (m *mounts) verify(nodes []uint64) *failure {
-	m.at = map[string]string{}
-	defer m.unmount()
+	defer m.unmount(false)
+	attached := len(m.up) > 0
 	devices := m.attached()
 	for i := range m.Components {
 		c := &m.Components[i]
 		if at := slices.Index(devices, c); at >= 0 {
+			if attached {
+				continue
+			}
 			if f := m.attach(c, nodes[at]); f != nil {
 				return f
 			}
@@ -136,6 +143,10 @@ func (m *mounts) command(c *Component, what string, words []string) *failure {
 	if len(words) == 0 {
 		return nil
 	}
+	if at := slices.Index(words, Below); at >= 0 {
+		words = slices.Clone(words)
+		words[at] = m.below(c)
+	}
 	how, late, output := m.execute(words, m.Dir, m.env(c), m.Timeout, false)
 	if how == "" {
 		return nil
@@ -156,13 +167,18 @@ func (m *mounts) env(c *Component) []string {
 	mount := m.top()
 	if c != nil {
 		mount = m.at[c.Name]
-		var below []string
-		for _, name := range c.On {
-			below = append(below, m.at[name])
-		}
-		env = append(env, "ARIADNE_BELOW="+strings.Join(below, " "))
+		env = append(env, "ARIADNE_BELOW="+m.below(c))
 	}
 	return append(env, "ARIADNE_MOUNT="+mount, "ARIADNE_DEVICES="+strings.Join(devices, " "), "ARIADNE_SPEC="+m.Dir)
+}
+
+// below is where the layers are that a component is on.
+func (m *mounts) below(c *Component) string {
+	var below []string
+	for _, name := range c.On {
+		below = append(below, m.at[name])
+	}
+	return strings.Join(below, " ")
 }
 
 // execute runs a command in a process group of its own. kill: processes that it leaves are killed.

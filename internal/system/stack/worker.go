@@ -305,11 +305,11 @@ func Work() {
 	for {
 		var steps []Step
 		if err := dec.Decode(&steps); err != nil {
-			m.unmount()
+			m.unmount(false)
 			os.Exit(0)
 		}
 		if err := enc.Encode(m.do(steps)); err != nil {
-			m.unmount()
+			m.unmount(false)
 			os.Exit(0)
 		}
 	}

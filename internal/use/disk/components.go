@@ -118,7 +118,9 @@ func (s *Spec) component(t *component, at int, names map[string]bool) (*stack.Co
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
-		*to = words
+		if words != nil {
+			*to = words
+		}
 	}
 	for n, line := range t.Threads {
 		words, err := s.words(line)
@@ -261,8 +263,12 @@ func (s *Spec) setFileSystem(c *stack.Component, t *component, lines map[string]
 	if t.Recover == "" && kind.recover != "" {
 		lines["recover"] = kind.recover + " $ARIADNE_BELOW"
 	}
-	if t.Fsck && t.Verify == "" {
-		lines["verify"] = kind.fsck + " $ARIADNE_BELOW"
+	if t.Fsck && t.Verify == "" { // it runs for each image, so without a shell
+		words, err := s.words(kind.fsck)
+		if err != nil {
+			return fmt.Errorf("fsck: %w", err)
+		}
+		c.Verify = append(words, stack.Below)
 	}
 	return nil
 }

@@ -561,3 +561,21 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("%v after %v: %s", err, time.Since(began), printed(r))
 	}
 }
+
+// TestFsck: the checker of a file system runs on the device that was unmounted, and what it finds
+// rejects the image.
+func TestFsck(t *testing.T) {
+	able(t, "mkfs.ext4")
+	for fsck, want := range map[string]string{
+		"fsck: true":                      "",
+		"verify: '[ -b $ARIADNE_BELOW ]'": "",
+		"verify: 'debugfs -R \"ls\" $ARIADNE_BELOW | grep -qw f'": "ext4: verify: exit status 1",
+	} {
+		r := check(t, Options{Spec: parse(t, "stack: [{device: 8MB}, {name: ext4, filesystem: ext4, "+fsck+"}]\n"+
+			"images: 2\nchecker: {mutate: 'echo text >f; sync f .', check: 'echo more >more'}\n")})
+		text := printed(r)
+		if r.Passed+r.Failed < 4 || (want == "") != (r.Failed == 0) || !strings.Contains(text, want) {
+			t.Errorf("%s: %s", fsck, text)
+		}
+	}
+}

@@ -212,8 +212,9 @@ func (r *round) recover(ctx context.Context, w *stack.Worker, disks []*block.Dis
 	nodes := w.Serve(disks, to, true, at.dropped...)
 	examine := r.j.subject.examine(r.e, at)
 	steps := append([]stack.Step{{Kind: stack.Mount, Nodes: nodes, Recover: true}}, examine...)
-	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true})
-	if verifies(&r.j.Spec.Config) {
+	verify := verifies(&r.j.Spec.Config)
+	steps = append(steps, stack.Step{Kind: stack.Unmount, Always: true, Keep: verify})
+	if verify {
 		steps = append(steps, stack.Step{Kind: stack.Verify, Nodes: nodes})
 	}
 	results, err := w.Do(ctx, steps, limitOf(steps, &r.j.Spec.Config))
