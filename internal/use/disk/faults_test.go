@@ -5,8 +5,11 @@ package disk
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ariadne-mc/ariadne/internal/leaf/disk/block"
 )
 
 // TestFaults: one request fails in each execution but the first. A workload that ends at the first
@@ -122,8 +125,8 @@ func TestFilesFaults(t *testing.T) {
 		t.Error(printed(r))
 	}
 	for bug, fails := range map[string]bool{"": false, "ignored-error": true} {
-		r = check(t, Options{Spec: parse(t, smallfs(t, bug)+"images: 3\nfiles: {rule: in_order, one_in: 5, without: [sync]}\n"+
-			"faults: {write: 1}\nfailures: 4\n")})
+		r = check(t, Options{Spec: parse(t, smallfs(t, bug)+"images: 3\nfiles: {rule: in_order, one_in: 15, without: [sync]}\n"+
+			"faults: {write: 1}\nfailures: 2\n")})
 		if (r.Failed > 0) != fails || r.Faulty == 0 || (r.FaultsTold == 0) != fails {
 			t.Errorf("%q: %s", bug, printed(r))
 		}
@@ -183,5 +186,16 @@ func TestNoFaults(t *testing.T) {
 		if _, err := Parse(filepath.Join(t.TempDir(), "test.yaml"), []byte(text)); err == nil {
 			t.Errorf("%s is accepted", option)
 		}
+	}
+}
+
+// TestDropped: images with the same contents are examined apart if another device is used no more.
+func TestDropped(t *testing.T) {
+	s := parse(t, ext4Stack+"files: {}\n")
+	r := &round{j: &judge{subject: newFiles(s)}}
+	log := []block.Op{{Kind: block.Write}, {Kind: block.Drop, Device: 1}, {Kind: block.Flush}}
+	before, after := epochAt(log, 1), epochAt(log, 2)
+	if len(before.dropped) != 0 || !slices.Equal(after.dropped, []int{1}) || r.keyOf(before) == r.keyOf(after) {
+		t.Errorf("%v before, and %v after", before.dropped, after.dropped)
 	}
 }
