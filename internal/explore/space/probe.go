@@ -429,6 +429,11 @@ func (c *comparison) sameAt(i int, x, y part) bool {
 	return c.timed[i] || x.masked == y.masked && (!c.plain || c.numbers[i] || x.plain == y.plain)
 }
 
+// DoSame reports whether others see the same of two steps, with numbers left out.
+func DoSame(a, b *ariadne.Output) bool {
+	return slices.EqualFunc(visibleParts(a), visibleParts(b), func(x, y part) bool { return x.masked == y.masked })
+}
+
 // Masked is a text in which what looks like a number or a time stands for any other.
 func Masked(text string) string {
 	b := make([]byte, 0, len(text))

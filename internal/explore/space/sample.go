@@ -36,6 +36,8 @@ const (
 	// sampleShare: one transition in so many may be one at another time. For each a node goes back,
 	// so it takes as long as several others.
 	sampleShare = 64
+	// sampleShareNew is the share as long as there are messages of a kind that was not tried yet.
+	sampleShareNew = 16
 	// sampleDecisions bounds the memory that decisions take: behind these nothing more is tried.
 	sampleDecisions = 1 << 19
 )
@@ -63,9 +65,16 @@ func (s *Sample) decide(key hash.Hash, e *world.Event) (d decision) {
 		return d
 	}
 	beginning := s.vain < sampleFirst && s.executed < sampleMost
-	if beginning || s.executed < s.Made()/sampleShare {
+	share := sampleShare
+	if s.met[kindOf(e)] == 0 {
+		share = sampleShareNew
+	}
+	if beginning || s.executed < s.Made()/share {
 		n := s.count(e)
 		d.try, d.spreads, d.again = beginning || bits.OnesCount(uint(n)) == 1, beginning || n == 1, n == 1
+		if e.Packet != nil && len(e.Packet.Data) == 0 {
+			d.spreads = false
+		}
 	}
 	if s.decided == nil {
 		s.decided = map[hash.Hash]decision{}
@@ -109,16 +118,20 @@ func keyOf(s *State, e *world.Event) hash.Hash {
 	return s.Locals[e.Node].Key().Plus(world.Input{Kind: kind, Packet: e.Packet, At: e.At}.Key())
 }
 
-// kindOf is which kind of message a delivery is of: those to a node that read the same, with
-// numbers left out. Binary data reads like others of about its length. All timers of a node are of
-// one kind.
+// kindOf is which kind of message a delivery is of. All timers of a node are of one kind.
 func kindOf(e *world.Event) hash.Hash {
 	if e.Packet == nil {
 		return hash.Of(uint64(e.Node), uint64(e.Kind), 0)
 	}
-	data := e.Packet.Data[:min(len(e.Packet.Data), kindBytes)]
-	h := hash.Of(uint64(e.Node), uint64(bits.Len(uint(len(e.Packet.Data)))),
-		uint64(e.Packet.Flags)).Plus(hash.OfText(e.Packet.Flow.Proto.String()))
+	return KindOf(e.Packet)
+}
+
+// KindOf is which kind a message is of: those to a node that read the same, with numbers left out.
+// Binary data reads like others of about its length.
+func KindOf(p *world.Packet) hash.Hash {
+	data := p.Data[:min(len(p.Data), kindBytes)]
+	h := hash.Of(uint64(p.To), uint64(bits.Len(uint(len(p.Data)))),
+		uint64(p.Flags)).Plus(hash.OfText(p.Flow.Proto.String()))
 	for _, b := range data {
 		if b >= 0x7f || b < ' ' && b != '\n' && b != '\r' && b != '\t' && b != 0 {
 			return h

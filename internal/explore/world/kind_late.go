@@ -97,6 +97,14 @@ func LateBy(a ariadne.Action) ariadne.Time {
 	return ariadne.Time(late)
 }
 
+// LateBy is how much later than at its time an event happens, or 0.
+func (e *Event) LateBy() ariadne.Time {
+	if e.Varied == nil {
+		return 0
+	}
+	return ariadne.Time(e.Varied.late)
+}
+
 // CanBeLate reports whether events of a kind may happen later where their node does something else.
 func CanBeLate(k ariadne.ActionKind) bool { return k == ariadne.ActDeliver || k == ariadne.ActFire }
 

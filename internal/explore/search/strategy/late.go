@@ -2,9 +2,9 @@ package strategy
 
 import (
 	"math"
-	"slices"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
@@ -23,10 +23,14 @@ const LateName = "late"
 // which a node does something else with a message (space.Sample), and those events are exact. But
 // what has changed may not show in that step: a bucket that is full of tokens, a counter that
 // begins again. Nothing tells of such a time, so it is drawn. Messages whose nodes do not read the
-// clock are left alone. On half of the paths a message comes before any timer of its node. On the
-// others it waits, and all else goes on until its time: as when a client whose lease is over has
-// still something under way. On half of the paths some messages are slow for a while besides, and
-// may then be late themselves.
+// clock are left alone. Kinds of messages are drawn evenly, and more often those with which a node
+// has done something else when they were late (lateKinds). On some paths a message comes before any
+// timer of its node. On the others it waits, and all else goes on until its time: as when a client
+// whose lease is over has still something under way.
+//
+// A time that has passed is often only one half of what goes wrong, and the other one an order of
+// messages near it. So on most paths one message besides is overtaken by others (overtaking), or
+// some are slow for a while, and may then be late themselves.
 //
 // Where nothing may be late, or no message is tried at other times (space.Window), all paths are
 // natural.
@@ -40,12 +44,32 @@ type Late struct {
 	// waits: messages that are late wait for their times, while all else goes on.
 	waits   bool
 	waiting []waiting
-	// at are which messages of the path are late, counted among those whose nodes read the clock:
-	// met were so far, and most on a path before.
-	at        []int
+
+	kinds lateKinds
+	left  int // messages of the path that are yet to be late
+	aim   aim // the next of these
+	// met are messages of the path so far whose nodes read the clock, and most those of a path
+	// before.
 	met, most int
-	length    int // steps of the path before
-	vain      int // paths since one on which a node read the clock with a message
+	// tried is the last step if a message was late in it.
+	tried      *tried
+	overtaking overtaking
+
+	length int // steps of the path before
+	vain   int // paths since one on which a node read the clock with a message
+}
+
+// aim is which message is late: the nth of a kind on the path, from 0, or the nth of all.
+type aim struct {
+	kind *lateKind // nil: of all
+	nth  int
+}
+
+// tried is a message that is late.
+type tried struct {
+	kind   *lateKind
+	late   ariadne.Time
+	onTime *memo.Transition // what its node does with it otherwise
 }
 
 // waiting is a message that waits, and with it what follows it in its direction of a connection.
@@ -63,6 +87,8 @@ const (
 	lateVain = 4
 	// lateGap is the order of magnitude of how many messages come between two that are late.
 	lateGap = 5
+	// maxLate is how many messages are late in a path, at most.
+	maxLate = 3
 )
 
 // Idle implements Idler.
@@ -71,58 +97,162 @@ func (l *Late) Idle() bool { return l.vain >= lateVain }
 // Begin implements Explorer.
 func (l *Late) Begin(p *space.Path) (keep int, ok bool) {
 	l.draw = newDraw(l.Seed^0x6c61_7465_7273, l.Index)
-	if l.held = l.Index%2 == 1 && l.length > 0; l.held {
+	l.waits, l.waiting, l.tried = l.draw.below(2) == 0, l.waiting[:0], nil
+	l.kinds.begin()
+	l.met = 0
+	l.left = 1 + l.draw.below(max(min(p.System().Rules().Delays, maxLate), 1))
+	first := l.drawAim()
+	l.held, l.overtaking = l.length > 0 && l.draw.below(lateHeldOf) == 0, overtaking{}
+	switch {
+	case l.held:
 		l.slow.beginBehind(l.Seed, l.Index, l.draw.below(l.length))
+	case !l.waits:
+		l.overtaking = drawOvertaking(&l.draw, first)
 	}
-	l.waits, l.waiting = l.Index/2%2 == 1, l.waiting[:0]
 	l.Index++
-	l.at, l.met = l.at[:0], 0
-	n := 1 + l.draw.below(max(min(p.System().Rules().Delays, maxLate), 1))
-	for at := l.draw.below(max(l.most, 1)); len(l.at) < n; at += 1 + l.draw.below(1<<l.draw.below(lateGap)) {
-		l.at = append(l.at, at)
-	}
 	return 0, true
 }
 
-// maxLate is how many messages are late in a path, at most.
-const maxLate = 3
+// lateHeldOf: on one path in so many some messages are slow for a while.
+const lateHeldOf = 4
+
+// drawAim draws which message is late next: one of a kind, or one that comes soon. It comes behind
+// about so many others of the path.
+func (l *Late) drawAim() (behind int) {
+	if l.met > 0 && l.draw.below(2) == 0 {
+		l.aim = aim{nth: l.met + l.draw.below(1<<l.draw.below(lateGap))}
+		return l.aim.nth
+	}
+	kind := l.kinds.draw(&l.draw)
+	if kind == nil || kind.met >= len(kind.at) {
+		l.aim = aim{nth: l.met + l.draw.below(max(l.most-l.met, 1))}
+		return l.aim.nth
+	}
+	l.aim = aim{kind, kind.met + l.draw.below(len(kind.at)-kind.met)}
+	return kind.at[l.aim.nth]
+}
 
 // Next implements Explorer.
 func (l *Late) Next(p *space.Path) (event int, ok bool) {
+	l.learn(p)
+	f := p.Last()
+	event = l.first(p)
+	if w := l.waitingFor(&f.Enabled[event]); w != nil {
+		return l.makeLate(p, event, w.until), true
+	}
+	if o := &l.overtaking; o.which == overtakenBefore && l.met >= o.from && l.readsClock(p, event) {
+		o.hold(&l.draw, f.Enabled[event].Packet.Flow, f.Enabled[event].Node)
+		event = o.first(f, event)
+	}
+	if !l.readsClock(p, event) {
+		return event, true
+	}
+	kind := l.kinds.of(f.Enabled[event].Packet)
+	if l.left == 0 || !l.isAim(kind, f.Enabled[event].Packet) {
+		return l.meet(kind, event), true
+	}
+	if o := &l.overtaking; o.which == overtakenItself {
+		o.due = f.Enabled[event].Packet
+		o.hold(&l.draw, o.due.Flow, o.due.To)
+		if other := o.first(f, event); other != event {
+			return other, true
+		}
+	}
+	if l.aim.kind == nil && l.overtaking.due == nil {
+		if other := l.message(f); other != event && l.readsClock(p, other) {
+			event, kind = other, l.kinds.of(f.Enabled[other].Packet)
+		}
+	}
+	l.left--
+	l.overtaking.due = nil
+	l.meet(kind, event)
+	l.drawAim()
+	e := &f.Enabled[event]
+	until := e.At + l.time(p, kind)
+	if l.waits {
+		l.waiting = append(l.waiting, waiting{e.Packet.Chain(), e.Packet.Seq, until})
+		if other := l.afterWaiting(f, event); other != event {
+			return other, true
+		}
+	}
+	return l.makeLate(p, event, until), true
+}
+
+// makeLate is an event that happens later.
+func (l *Late) makeLate(p *space.Path, event int, until ariadne.Time) int {
+	kind, onTime := l.kinds.of(p.Last().Enabled[event].Packet), p.Outcome(event)
+	late, ok := p.AppendLater(event, until)
+	if ok {
+		l.tried = &tried{kind, p.Last().Enabled[late].LateBy(), onTime}
+	}
+	return late
+}
+
+// first is the first event that neither is held nor waits.
+func (l *Late) first(p *space.Path) (event int) {
 	if l.held {
 		event, _ = l.slow.first(p)
 	}
 	if len(l.waiting) > 0 {
 		event = l.afterWaiting(p.Last(), event)
 	}
-	if !l.readsClock(p, event) {
-		return event, true
-	}
+	return l.overtaking.first(p.Last(), event)
+}
+
+// meet counts a message.
+func (l *Late) meet(kind *lateKind, event int) int {
+	kind.meet(l.met)
 	l.met++
-	if len(l.at) == 0 || l.met <= l.at[0] {
-		return event, true
+	return event
+}
+
+// isAim reports whether a message of a kind is the one that is late next.
+func (l *Late) isAim(kind *lateKind, p *world.Packet) bool {
+	switch {
+	case l.overtaking.due != nil:
+		return p.SameDelivery(l.overtaking.due)
+	case l.aim.kind != nil:
+		return l.aim.kind == kind && kind.met >= l.aim.nth
 	}
-	l.at = l.at[1:]
-	if other := l.message(p.Last()); other != event && l.readsClock(p, other) {
-		event = other
+	return l.met >= l.aim.nth
+}
+
+// learn learns from the last step whether the node has done something else with a message that was
+// late, and from the events that can happen now for which messages it is known.
+func (l *Late) learn(p *space.Path) {
+	f := p.Last()
+	if f.By != nil {
+		l.overtaking.count(f.By)
 	}
-	if e := &p.Last().Enabled[event]; l.waits {
-		l.waiting = append(l.waiting, waiting{e.Packet.Chain(), e.Packet.Seq, e.At + l.time(p)})
-		return l.afterWaiting(p.Last(), event), true
+	if t := l.tried; t != nil {
+		l.tried = nil
+		if t.onTime != nil && !space.DoSame(&t.onTime.Output, &f.By.Output) {
+			t.kind.turns(t.late, &l.draw)
+		}
+		if l.overtaking.which == overtakenBehind {
+			l.overtaking.holdBehind(&l.draw, f.By, t.onTime)
+		}
 	}
-	if late, ok := p.AppendLater(event, p.Last().Enabled[event].At+l.time(p)); ok {
-		return late, true
+	if !f.MayBeLate() {
+		return
 	}
-	return event, true
+	for i := range f.Plain {
+		if e := &f.Enabled[i]; e.Kind == world.Late && e.Packet != nil {
+			l.kinds.of(e.Packet).turns(e.LateBy(), &l.draw)
+		}
+	}
 }
 
 // afterWaiting is an event if it does not wait, or else the first one that does not. It is the one
-// that waits where there is no other, or when its time has come.
+// that waits where there is no other before its time.
 func (l *Late) afterWaiting(f *space.Frame, event int) int {
+	w := l.waitingFor(&f.Enabled[event])
+	if w == nil {
+		return event
+	}
 	for i := range f.Plain {
-		if e := &f.Enabled[i]; !l.isWaiting(e) {
-			l.waiting = slices.DeleteFunc(l.waiting, func(w waiting) bool { return w.until <= e.At })
-			if l.isWaiting(&f.Enabled[event]) {
+		if e := &f.Enabled[i]; e.Kind != world.Late && l.waitingFor(e) == nil {
+			if e.At < w.until {
 				return i
 			}
 			break
@@ -131,11 +261,14 @@ func (l *Late) afterWaiting(f *space.Frame, event int) int {
 	return event
 }
 
-// isWaiting reports whether an event is the arrival of a message that waits.
-func (l *Late) isWaiting(e *world.Event) bool {
-	return e.Packet != nil && slices.ContainsFunc(l.waiting, func(w waiting) bool {
-		return w.seq == e.Packet.Seq && w.chain == e.Packet.Chain()
-	})
+// waitingFor is what says that an event is the arrival of a message that waits, or nil.
+func (l *Late) waitingFor(e *world.Event) *waiting {
+	for i := range l.waiting {
+		if w := &l.waiting[i]; e.Packet != nil && w.seq == e.Packet.Seq && w.chain == e.Packet.Chain() {
+			return w
+		}
+	}
+	return nil
 }
 
 // readsClock reports whether an event of the last frame is a message whose node reads the clock
@@ -163,20 +296,42 @@ func (l *Late) message(f *space.Frame) (event int) {
 	return event
 }
 
-// time draws how much later a message is: evenly, or evenly among orders of magnitude.
-func (l *Late) time(p *space.Path) ariadne.Time {
-	part := float64(l.draw.next()>>11) / (1 << 53)
+// time draws how much later a message of a kind is: near a time at which its node has done
+// something else, or evenly, or evenly among orders of magnitude.
+func (l *Late) time(p *space.Path, kind *lateKind) ariadne.Time {
+	if n := len(kind.times); n > 0 && l.draw.below(4) > 0 {
+		at := kind.times[l.draw.below(n)]
+		if l.draw.below(2) == 0 { // up to half as much more
+			at += ariadne.Time(float64(at) * l.part() / 2)
+		}
+		return at
+	}
+	part := l.part()
 	if l.draw.below(2) == 0 {
 		part = math.Exp2(-lateOrders * part)
 	}
 	return ariadne.Time(float64(p.Space().Window) * part)
 }
 
+// part draws a number between 0 and 1.
+func (l *Late) part() float64 { return float64(l.draw.next()>>11) / (1 << 53) }
+
 // End implements Explorer.
 func (l *Late) End(p *space.Path, _ End) error {
+	if p.Len() > 0 {
+		l.learn(p)
+	}
 	l.most, l.length = max(l.most, l.met), p.Len()
 	if l.vain++; l.met > 0 {
 		l.vain = 0
 	}
 	return nil
+}
+
+// Share implements Sharer.
+func (l *Late) Share() float64 {
+	if len(l.kinds.turning) > 0 {
+		return lateShareTurning
+	}
+	return lateShare
 }

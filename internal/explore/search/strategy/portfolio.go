@@ -118,6 +118,13 @@ type Idler interface {
 	Idle() bool
 }
 
+// Sharer is an explorer whose share depends on what it knows of the system.
+type Sharer interface {
+	Explorer
+	// Share is its share of the cost, in proportion to others.
+	Share() float64
+}
+
 // next is the member that has spent the least of its share, and is not idle. The first never is.
 func (f *Portfolio) next() *Member {
 	least := f.Members[0]
@@ -155,7 +162,9 @@ func (f *Portfolio) pay(cost float64) {
 	if f.turns == 1 {
 		return
 	}
-	if m.Share > 0 {
+	if s, ok := m.Explorer.(Sharer); ok {
+		cost /= s.Share()
+	} else if m.Share > 0 {
 		cost /= m.Share
 	}
 	m.spent += cost * float64(1+m.dull)

@@ -139,7 +139,7 @@ func (d Default) random(worker int) *Portfolio {
 		{Explorer: &r, Tally: Tally{Name: "rounds"}}}}
 	if d.Late {
 		late := &Late{Seed: r.Seed, Index: r.Index}
-		f.Members = append(f.Members, &Member{Explorer: late, Share: lateShare, Tally: Tally{Name: LateName}})
+		f.Members = append(f.Members, &Member{Explorer: late, Tally: Tally{Name: LateName}})
 	}
 	if d.Novelty != nil {
 		f.Members = append(f.Members,
@@ -157,7 +157,11 @@ func (d Default) random(worker int) *Portfolio {
 // lateShare: nearly every step of a path of Late is new from the first late message on, where other
 // paths come back to what is known. With half a share etcd executes 4 % more transitions for 100
 // executions.
-const lateShare = 0.5
+// Where a node has done something else with a late message, its clock decides something.
+const (
+	lateShare        = 0.5
+	lateShareTurning = 2
+)
 
 // SeedOf is the seed of a worker's own random numbers.
 func SeedOf(seed uint64, worker int) uint64 { return seed + uint64(worker)*0x9e3779b97f4a7c15 }
