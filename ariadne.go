@@ -201,6 +201,13 @@ type Input struct {
 	Draw *Draw // or nil
 }
 
+// MemoryPage is a page of memory of one of a node's processes.
+type MemoryPage struct {
+	Process int // which of them
+	Address uint64
+	Data    []byte
+}
+
 // LogLine is a line that a node wrote to standard output or standard error, or an assertion that a
 // program wrote to /dev/ariadne.
 type LogLine struct {

@@ -40,7 +40,7 @@ var houses = map[string]house{
 		{"which thread runs, and what becomes of its stop",
 			"call seccomp loop repeats settle turns vary function watch"},
 		{"the end of a step", "growth ready serve calm boot look output helper"},
-		{"the node for others", "apply encode export inspect steppable"},
+		{"the node for others", "apply encode export inspect steppable touched"},
 	}},
 	"internal/machine/sys": {ordered: true, floors: []floor{
 		{"a call, its arguments, and the caller's memory", "mem table args linux descriptor tasks"},

@@ -11,6 +11,13 @@ type CutError string
 
 func (e CutError) Error() string { return "a step on the way to this state was cut off: " + string(e) }
 
+// MemoryReader is an Instance whose memory can be looked at.
+type MemoryReader interface {
+	// Memory returns the pages that may tell what the node does next, in order, or nil if there are
+	// more than most of them.
+	Memory(most int) ([]ariadne.MemoryPage, error)
+}
+
 // Visit gives f an instance in a local state, to look at. f must not change it. When it
 // cannot be brought there the error is a CutError.
 func (x *Executor) Visit(l *Local, f func(Instance) error) error {

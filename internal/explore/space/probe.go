@@ -122,7 +122,7 @@ func (p *Space) turningTimes(s *State, e *world.Event) ([]ariadne.Time, error) {
 	}
 	found, executed, err := p.lookForTurns(s, e, d)
 	if err == nil {
-		p.Sample.enter(key, found, executed)
+		p.Sample.enter(key, e, found, executed)
 	}
 	return found, err
 }
@@ -151,7 +151,7 @@ func (p *Space) lookForTurns(s *State, e *world.Event, d decision) (turns []aria
 		window = p.System.Rules().ClockError
 	}
 	f := p.newFinder(s, e, t, window)
-	f.spreads, f.mayAgain = d.spreads, d.again
+	f.spreads, f.mayAgain, f.memory = d.spreads, d.again, d.again
 	found, err := f.findTurns(f.first, f.last)
 	if err != nil {
 		return nil, executed, err
@@ -192,6 +192,7 @@ type finder struct {
 	// the node does then tells whether it has changed without a word.
 	again    bool
 	mayAgain bool       // that may be
+	memory   bool       // and memory is compared
 	cut      bool       // it could not come everywhere
 	told     comparison // of these parts, how they are compared
 	most     int        // tries, at most
@@ -216,7 +217,7 @@ func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 	}
 	f.told, f.most = comparison{plain: f.spreads}, maxTries
 	if !f.differsWithin(at) {
-		if f.again || !f.mayComeAgain() {
+		if f.findInMemory(from, to); f.err != nil || len(f.found) > 0 || !f.mayComeAgain() {
 			return f.found, f.err
 		}
 		f.again, f.most = true, maxSilentTries

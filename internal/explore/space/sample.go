@@ -26,12 +26,30 @@ type Sample struct {
 	// executed are all transitions that were executed for this, and vain those that found nothing.
 	executed, vain int
 	decided        map[hash.Hash]decision // by keyOf
+	turning        []Turning
+}
+
+// Turning is how much later than at its time a message of a kind comes when its node does something
+// else with it, or just before that.
+type Turning struct {
+	Kind hash.Hash
+	Late ariadne.Time
+}
+
+// sampleTurning bounds how many are kept.
+const sampleTurning = 1024
+
+// Turning returns those that were found, but for the first n.
+func (s *Sample) Turning(n int) []Turning {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.turning[n:]
 }
 
 const (
 	// sampleFirst is how many may be executed in vain before anything else was executed, and
 	// sampleMost how many in all.
-	sampleFirst = 45
+	sampleFirst = 100
 	sampleMost  = 400
 	// sampleShare: one transition in so many may be one at another time. For each a node goes back,
 	// so it takes as long as several others.
@@ -93,11 +111,16 @@ func (s *Sample) count(e *world.Event) int {
 	return s.met[kind]
 }
 
-// enter enters the turns that were found for a message, and how many transitions were executed for
+// enter enters the turns that were found for an event, and how many transitions were executed for
 // that.
-func (s *Sample) enter(key hash.Hash, turns []ariadne.Time, executed int) {
+func (s *Sample) enter(key hash.Hash, e *world.Event, turns []ariadne.Time, executed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	for _, at := range turns {
+		if e.Packet != nil && at > e.At && len(s.turning) < sampleTurning {
+			s.turning = append(s.turning, Turning{KindOf(e.Packet), at - e.At})
+		}
+	}
 	s.executed += executed
 	if len(turns) == 0 {
 		s.vain += executed

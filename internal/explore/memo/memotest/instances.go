@@ -122,6 +122,16 @@ func (m *instance) Restore(to memo.Frozen) (inPlace bool, err error) {
 
 func (m *instance) Ahead(bool) {}
 
+// Memory implements memo.MemoryReader for programs that have a page of memory.
+func (m *instance) Memory(int) ([]ariadne.MemoryPage, error) {
+	if p, ok := m.automaton.Program.(interface{ Memory() (b []byte, ok bool) }); ok {
+		if b, ok := p.Memory(); ok {
+			return []ariadne.MemoryPage{{Data: b}}, nil
+		}
+	}
+	return nil, nil
+}
+
 func (m *instance) RecordCalls(on bool) { m.automaton.Calls = on }
 
 func (m *instance) Close() error {

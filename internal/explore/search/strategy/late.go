@@ -54,6 +54,9 @@ type Late struct {
 	// tried is the last step if a message was late in it.
 	tried      *tried
 	overtaking overtaking
+	// swaps: one time in so many, a message is drawn of those that arrive at a node at the same
+	// time. 0: never.
+	swaps int
 
 	length int // steps of the path before
 	vain   int // paths since one on which a node read the clock with a message
@@ -87,6 +90,8 @@ const (
 	lateVain = 4
 	// lateGap is the order of magnitude of how many messages come between two that are late.
 	lateGap = 5
+	// lateSwaps are the orders of magnitude of Late.swaps.
+	lateSwaps = 4
 	// maxLate is how many messages are late in a path, at most.
 	maxLate = 3
 )
@@ -98,16 +103,20 @@ func (l *Late) Idle() bool { return l.vain >= lateVain }
 func (l *Late) Begin(p *space.Path) (keep int, ok bool) {
 	l.draw = newDraw(l.Seed^0x6c61_7465_7273, l.Index)
 	l.waits, l.waiting, l.tried = l.draw.below(2) == 0, l.waiting[:0], nil
-	l.kinds.begin()
+	l.kinds.begin(p.Space().Sample, &l.draw)
 	l.met = 0
 	l.left = 1 + l.draw.below(max(min(p.System().Rules().Delays, maxLate), 1))
-	first := l.drawAim()
+	l.drawAim()
+	l.swaps = 0
+	if l.draw.below(2) == 0 {
+		l.swaps = 1 << l.draw.below(lateSwaps)
+	}
 	l.held, l.overtaking = l.length > 0 && l.draw.below(lateHeldOf) == 0, overtaking{}
 	switch {
 	case l.held:
 		l.slow.beginBehind(l.Seed, l.Index, l.draw.below(l.length))
 	case !l.waits:
-		l.overtaking = drawOvertaking(&l.draw, first)
+		l.overtaking = drawOvertaking(&l.draw)
 	}
 	l.Index++
 	return 0, true
@@ -116,20 +125,17 @@ func (l *Late) Begin(p *space.Path) (keep int, ok bool) {
 // lateHeldOf: on one path in so many some messages are slow for a while.
 const lateHeldOf = 4
 
-// drawAim draws which message is late next: one of a kind, or one that comes soon. It comes behind
-// about so many others of the path.
-func (l *Late) drawAim() (behind int) {
-	if l.met > 0 && l.draw.below(2) == 0 {
-		l.aim = aim{nth: l.met + l.draw.below(1<<l.draw.below(lateGap))}
-		return l.aim.nth
-	}
+// drawAim draws which message is late next: one of a kind, or one that comes soon.
+func (l *Late) drawAim() {
 	kind := l.kinds.draw(&l.draw)
-	if kind == nil || kind.met >= len(kind.at) {
+	switch {
+	case l.met > 0 && l.draw.below(2) == 0:
+		l.aim = aim{nth: l.met + l.draw.below(1<<l.draw.below(lateGap))}
+	case kind == nil || kind.met >= kind.most:
 		l.aim = aim{nth: l.met + l.draw.below(max(l.most-l.met, 1))}
-		return l.aim.nth
+	default:
+		l.aim = aim{kind, kind.met + l.draw.below(kind.most-kind.met)}
 	}
-	l.aim = aim{kind, kind.met + l.draw.below(len(kind.at)-kind.met)}
-	return kind.at[l.aim.nth]
 }
 
 // Next implements Explorer.
@@ -140,14 +146,10 @@ func (l *Late) Next(p *space.Path) (event int, ok bool) {
 	if w := l.waitingFor(&f.Enabled[event]); w != nil {
 		return l.makeLate(p, event, w.until), true
 	}
-	if o := &l.overtaking; o.which == overtakenBefore && l.met >= o.from && l.readsClock(p, event) {
-		o.hold(&l.draw, f.Enabled[event].Packet.Flow, f.Enabled[event].Node)
-		event = o.first(f, event)
-	}
 	if !l.readsClock(p, event) {
 		return event, true
 	}
-	kind := l.kinds.of(f.Enabled[event].Packet)
+	kind := l.kinds.of(space.KindOf(f.Enabled[event].Packet))
 	if l.left == 0 || !l.isAim(kind, f.Enabled[event].Packet) {
 		return l.meet(kind, event), true
 	}
@@ -160,7 +162,7 @@ func (l *Late) Next(p *space.Path) (event int, ok bool) {
 	}
 	if l.aim.kind == nil && l.overtaking.due == nil {
 		if other := l.message(f); other != event && l.readsClock(p, other) {
-			event, kind = other, l.kinds.of(f.Enabled[other].Packet)
+			event, kind = other, l.kinds.of(space.KindOf(f.Enabled[other].Packet))
 		}
 	}
 	l.left--
@@ -180,7 +182,7 @@ func (l *Late) Next(p *space.Path) (event int, ok bool) {
 
 // makeLate is an event that happens later.
 func (l *Late) makeLate(p *space.Path, event int, until ariadne.Time) int {
-	kind, onTime := l.kinds.of(p.Last().Enabled[event].Packet), p.Outcome(event)
+	kind, onTime := l.kinds.of(space.KindOf(p.Last().Enabled[event].Packet)), p.Outcome(event)
 	late, ok := p.AppendLater(event, until)
 	if ok {
 		l.tried = &tried{kind, p.Last().Enabled[late].LateBy(), onTime}
@@ -196,12 +198,35 @@ func (l *Late) first(p *space.Path) (event int) {
 	if len(l.waiting) > 0 {
 		event = l.afterWaiting(p.Last(), event)
 	}
-	return l.overtaking.first(p.Last(), event)
+	event = l.overtaking.first(p.Last(), event)
+	if l.swaps > 0 && l.draw.below(l.swaps) == 0 {
+		event = l.swap(p, event)
+	}
+	return event
+}
+
+// swap draws one of the messages that arrive at a node at about the same time as an event's.
+func (l *Late) swap(p *space.Path, event int) int {
+	f := p.Last()
+	first, n := &f.Enabled[event], 0
+	if first.Kind != ariadne.ActDeliver {
+		return event
+	}
+	for i := range f.Plain {
+		e := &f.Enabled[i]
+		if e.Kind == ariadne.ActDeliver && e.Node == first.Node && !l.overtaking.held(e) && l.waitingFor(e) == nil &&
+			e.At < first.At.Add(p.System().Rules().Latency/2) {
+			if n++; l.draw.below(n) == 0 {
+				event = i
+			}
+		}
+	}
+	return event
 }
 
 // meet counts a message.
 func (l *Late) meet(kind *lateKind, event int) int {
-	kind.meet(l.met)
+	kind.met++
 	l.met++
 	return event
 }
@@ -218,7 +243,7 @@ func (l *Late) isAim(kind *lateKind, p *world.Packet) bool {
 }
 
 // learn learns from the last step whether the node has done something else with a message that was
-// late, and from the events that can happen now for which messages it is known.
+// late.
 func (l *Late) learn(p *space.Path) {
 	f := p.Last()
 	if f.By != nil {
@@ -231,14 +256,6 @@ func (l *Late) learn(p *space.Path) {
 		}
 		if l.overtaking.which == overtakenBehind {
 			l.overtaking.holdBehind(&l.draw, f.By, t.onTime)
-		}
-	}
-	if !f.MayBeLate() {
-		return
-	}
-	for i := range f.Plain {
-		if e := &f.Enabled[i]; e.Kind == world.Late && e.Packet != nil {
-			l.kinds.of(e.Packet).turns(e.LateBy(), &l.draw)
 		}
 	}
 }
@@ -321,6 +338,7 @@ func (l *Late) End(p *space.Path, _ End) error {
 	if p.Len() > 0 {
 		l.learn(p)
 	}
+	l.kinds.end()
 	l.most, l.length = max(l.most, l.met), p.Len()
 	if l.vain++; l.met > 0 {
 		l.vain = 0

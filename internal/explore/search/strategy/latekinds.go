@@ -5,7 +5,6 @@ import (
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/space"
-	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/leaf/hash"
 )
 
@@ -16,15 +15,14 @@ type lateKinds struct {
 	all     map[hash.Hash]*lateKind
 	listed  []*lateKind // in the order in which they were met
 	turning []*lateKind // those of which times are known
+	read    int         // of space.Sample.Turning
 }
 
 // lateKind is one of them.
 type lateKind struct {
-	of  *lateKinds
-	met int // on the path so far
-	// at are places on the last path that had so many: how many messages came before each.
-	at    []int
-	times []ariadne.Time // by which a message was late when its node did something else with it
+	of        *lateKinds
+	met, most int            // on the path so far, and on a path before
+	times     []ariadne.Time // by which a message was late when its node did something else with it
 }
 
 const (
@@ -32,9 +30,8 @@ const (
 	mostLateTimes = 8 // of one kind
 )
 
-// of is the kind of a message.
-func (k *lateKinds) of(p *world.Packet) *lateKind {
-	h := space.KindOf(p)
+// of is a kind by its name (space.KindOf).
+func (k *lateKinds) of(h hash.Hash) *lateKind {
 	kind := k.all[h]
 	if kind == nil {
 		kind = &lateKind{of: k}
@@ -48,20 +45,24 @@ func (k *lateKinds) of(p *world.Packet) *lateKind {
 	return kind
 }
 
-// begin begins a path.
-func (k *lateKinds) begin() {
+// begin begins a path. It takes over what a sample has found since the path before.
+func (k *lateKinds) begin(s *space.Sample, d *draw) {
 	for _, kind := range k.listed {
 		kind.met = 0
 	}
+	if s != nil {
+		for _, t := range s.Turning(k.read) {
+			k.of(t.Kind).turns(t.Late, d)
+			k.read++
+		}
+	}
 }
 
-// meet counts a message, behind so many others of the path.
-func (k *lateKind) meet(behind int) {
-	if k.met == len(k.at) {
-		k.at = append(k.at, 0)
+// end ends it.
+func (k *lateKinds) end() {
+	for _, kind := range k.listed {
+		kind.most = max(kind.most, kind.met)
 	}
-	k.at[k.met] = behind
-	k.met++
 }
 
 // draw draws a kind, or returns nil if none is known. Three in four are among those of which times

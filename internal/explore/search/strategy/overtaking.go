@@ -12,7 +12,6 @@ import (
 // one that is late.
 type overtaking struct {
 	which overtaken
-	from  int           // with overtakenBefore: behind so many messages of the path
 	due   *world.Packet // with overtakenItself: what is late when it is held no more
 
 	holds bool
@@ -27,8 +26,7 @@ type overtaken uint8
 
 const (
 	overtakenNone   overtaken = iota // or it was
-	overtakenBefore                  // one that comes a little before the one that is late
-	overtakenItself                  // that one, which is late then
+	overtakenItself                  // the one that is late, after that
 	overtakenBehind                  // what its node sends with that one, or an answer to it
 )
 
@@ -37,18 +35,11 @@ const (
 	overtakingOrders = 3
 	// overtakingSteps is for how many steps one is held at most.
 	overtakingSteps = 32
-	// overtakingNear is how many messages at most are between one that is overtaken and one that
-	// is late behind it.
-	overtakingNear = 6
 )
 
-// drawOvertaking draws which message is overtaken on a path whose first late message comes behind
-// about so many others. On one path in five that is none.
-func drawOvertaking(d *draw, first int) (o overtaking) {
-	o.which = []overtaken{overtakenNone, overtakenBefore, overtakenItself, overtakenBehind, overtakenBehind}[d.below(5)]
-	if o.which == overtakenBefore {
-		o.from = max(first-1-d.below(overtakingNear), 0)
-	}
+// drawOvertaking draws which message is overtaken on a path: on one path in four, none.
+func drawOvertaking(d *draw) (o overtaking) {
+	o.which = []overtaken{overtakenNone, overtakenItself, overtakenBehind, overtakenBehind}[d.below(4)]
 	return o
 }
 

@@ -159,8 +159,8 @@ func (d Default) random(worker int) *Portfolio {
 // executions.
 // Where a node has done something else with a late message, its clock decides something.
 const (
-	lateShare        = 0.5
-	lateShareTurning = 2
+	lateShare        = 1
+	lateShareTurning = 3
 )
 
 // SeedOf is the seed of a worker's own random numbers.
