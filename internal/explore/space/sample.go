@@ -49,7 +49,7 @@ func (s *Sample) Turning(n int) []Turning {
 const (
 	// sampleFirst is how many may be executed in vain before anything else was executed, and
 	// sampleMost how many in all.
-	sampleFirst = 100
+	sampleFirst = 200
 	sampleMost  = 400
 	// sampleShare: one transition in so many may be one at another time. For each a node goes back,
 	// so it takes as long as several others.

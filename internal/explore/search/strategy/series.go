@@ -155,12 +155,11 @@ func (d Default) random(worker int) *Portfolio {
 }
 
 // lateShare: nearly every step of a path of Late is new from the first late message on, where other
-// paths come back to what is known. With half a share etcd executes 4 % more transitions for 100
-// executions.
-// Where a node has done something else with a late message, its clock decides something.
+// paths come back to what is known. Where a node has done something else with a late message, its
+// clock decides something.
 const (
 	lateShare        = 1
-	lateShareTurning = 3
+	lateShareTurning = 2
 )
 
 // SeedOf is the seed of a worker's own random numbers.
