@@ -195,3 +195,34 @@ func TestDefaultGoesBeyond(t *testing.T) {
 		})
 	}
 }
+
+// TestLateLearns: the share of late is greater once a node has done something else with a message
+// that was late, and only then.
+func TestLateLearns(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		turns []ariadne.Time
+		more  bool
+	}{{"decides", []ariadne.Time{1e9}, true}, {"only reads", nil, false}} {
+		t.Run(c.name, func(t *testing.T) {
+			rules := world.Rules{Latency: time.Millisecond, Delays: 1, MaxDelay: 7 * time.Second}
+			s := small{rules: rules, window: rules.MaxDelay, instant: true, programs: func() []worldtest.Program {
+				return []worldtest.Program{&leaser{turns: c.turns}, &requester{name: "A", requests: 2}}
+			}}
+			late := &strategy.Late{Seed: 1}
+			before := late.Share()
+			x := s.exploration(t, late)
+			paths := 0
+			x.Ended = func(*space.Path, string, *ariadne.Violation) bool {
+				paths++
+				return paths < 50
+			}
+			if _, err := x.Run(); err != nil {
+				t.Fatal(err)
+			}
+			if more := late.Share() > before; more != c.more {
+				t.Errorf("the share was %v and is %v", before, late.Share())
+			}
+		})
+	}
+}
