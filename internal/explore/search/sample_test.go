@@ -33,7 +33,7 @@ func TestSampleBoundsTries(t *testing.T) {
 	}
 	_, most := tried(false)
 	some, n := tried(true)
-	if again, m := tried(true); n == 0 || n > 120 || n >= most || m != n || !maps.Equal(some.states, again.states) {
+	if again, m := tried(true); n == 0 || n > 240 || n >= most || m != n || !maps.Equal(some.states, again.states) {
 		t.Fatalf("%d tries of %d in %d states, then %d in %d", n, most, len(some.states), m, len(again.states))
 	}
 	s.programs = func() []worldtest.Program {

@@ -1,8 +1,6 @@
 package space
 
 import (
-	"cmp"
-	"encoding/binary"
 	"slices"
 
 	"github.com/ariadne-mc/ariadne"
@@ -126,15 +124,26 @@ func changedWords(pages [4][]ariadne.MemoryPage, passed ariadne.Time) (words []c
 }
 
 func comparePages(a, b ariadne.MemoryPage) int {
-	return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Address, b.Address))
+	switch {
+	case a.Process != b.Process:
+		return a.Process - b.Process
+	case a.Address < b.Address:
+		return -1
+	case a.Address > b.Address:
+		return 1
+	}
+	return 0
 }
 
 // wordOf is a word of a page.
-func wordOf(page []byte, at int) uint64 {
+func wordOf(page []byte, at int) (word uint64) {
 	if page == nil {
 		return 0
 	}
-	return binary.LittleEndian.Uint64(page[at:])
+	for i, b := range page[at : at+wordSize] {
+		word |= uint64(b) << (8 * i)
+	}
+	return word
 }
 
 // isTime reports whether two words that differ by so much may be times between which so much has
