@@ -37,6 +37,8 @@ const LateName = "late"
 type Late struct {
 	Seed  uint64
 	Index int // of the next path
+	// Faults: there may be some, and none is on a path of Late.
+	Faults bool
 
 	draw draw
 	slow Slow
@@ -348,8 +350,12 @@ func (l *Late) End(p *space.Path, _ End) error {
 
 // Share implements Sharer.
 func (l *Late) Share() float64 {
+	share := lateShare
 	if len(l.kinds.turning) > 0 {
-		return lateShareTurning
+		share = lateShareTurning
 	}
-	return lateShare
+	if l.Faults {
+		share /= 2
+	}
+	return share
 }

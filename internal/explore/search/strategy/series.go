@@ -138,7 +138,7 @@ func (d Default) random(worker int) *Portfolio {
 		{Explorer: &Priorities{Seed: r.Seed, Index: r.Index, Features: r.Features}, Tally: Tally{Name: "priorities"}},
 		{Explorer: &r, Tally: Tally{Name: "rounds"}}}}
 	if d.Late {
-		late := &Late{Seed: r.Seed, Index: r.Index}
+		late := &Late{Seed: r.Seed, Index: r.Index, Faults: !d.Faultless}
 		f.Members = append(f.Members, &Member{Explorer: late, Tally: Tally{Name: LateName}})
 	}
 	if d.Novelty != nil {
@@ -156,10 +156,10 @@ func (d Default) random(worker int) *Portfolio {
 
 // lateShare: nearly every step of a path of Late is new from the first late message on, where other
 // paths come back to what is known. Where a node has done something else with a late message, its
-// clock decides something.
+// clock decides something. Where there are faults, it has half of this.
 const (
-	lateShare        = 1
-	lateShareTurning = 2
+	lateShare        = 1.0
+	lateShareTurning = 2.0
 )
 
 // SeedOf is the seed of a worker's own random numbers.
