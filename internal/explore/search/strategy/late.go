@@ -23,8 +23,10 @@ const LateName = "late"
 // which a node does something else with a message (space.Sample), and those events are exact. But
 // what has changed may not show in that step: a bucket that is full of tokens, a counter that
 // begins again. Nothing tells of such a time, so it is drawn. Messages whose nodes do not read the
-// clock are left alone. Kinds of messages are drawn evenly, and more often those with which a node
-// has done something else when they were late (lateKinds). On some paths a message comes before any
+// clock are left alone. On half of the paths messages are drawn evenly. On the others kinds of
+// messages are, and more often those with which a node has done something else when they were late
+// (lateKinds): a message that matters may be one of very many, or of a kind of which nothing is
+// known. On some paths a message comes before any
 // timer of its node. On the others it waits, and all else goes on until its time: as when a client
 // whose lease is over has still something under way.
 //
@@ -48,8 +50,10 @@ type Late struct {
 	waiting []waiting
 
 	kinds lateKinds
-	left  int // messages of the path that are yet to be late
-	aim   aim // the next of these
+	// byKind: kinds of messages are drawn on the path, and not messages.
+	byKind bool
+	left   int // messages of the path that are yet to be late
+	aim    aim // the next of these
 	// met are messages of the path so far whose nodes read the clock, and most those of a path
 	// before.
 	met, most int
@@ -106,6 +110,7 @@ func (l *Late) Begin(p *space.Path) (keep int, ok bool) {
 	l.draw = newDraw(l.Seed^0x6c61_7465_7273, l.Index)
 	l.waits, l.waiting, l.tried = l.draw.below(2) == 0, l.waiting[:0], nil
 	l.kinds.begin(p.Space().Sample, &l.draw)
+	l.byKind = l.draw.below(2) == 0
 	l.met = 0
 	l.left = 1 + l.draw.below(max(min(p.System().Rules().Delays, maxLate), 1))
 	l.drawAim()
@@ -129,7 +134,10 @@ const lateHeldOf = 4
 
 // drawAim draws which message is late next: one of a kind, or one that comes soon.
 func (l *Late) drawAim() {
-	kind := l.kinds.draw(&l.draw)
+	var kind *lateKind
+	if l.byKind {
+		kind = l.kinds.draw(&l.draw)
+	}
 	switch {
 	case l.met > 0 && l.draw.below(2) == 0:
 		l.aim = aim{nth: l.met + l.draw.below(1<<l.draw.below(lateGap))}
