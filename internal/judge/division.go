@@ -50,13 +50,13 @@ func (p *Properties) divide(q *property.Predicate, expr syntax.Expr, known starl
 	expr = unparen(expr)
 	if call, ok := expr.(*syntax.CallExpr); ok && q.Form == property.Always {
 		name, args := called(call)
-		if len(args) == 0 || !p.exposes(args[0]) || known[name] != builtins[name] {
+		if len(args) == 0 || !p.Exposes(args[0]) || known[name] != builtins[name] {
 			return nil
 		}
 		return p.divideCall(q, name, args[0], args[1:])
 	}
 	s := p.stageNamed(empty(expr, q.Form, known))
-	if s == nil || s.Key == nil || !all(s.Of, p.exposes) {
+	if s == nil || s.Key == nil || !all(s.Of, p.Exposes) {
 		return nil
 	}
 	d := &Division{by: map[string][]string{}}

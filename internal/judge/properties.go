@@ -252,11 +252,11 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 
 // hasName reports whether a name is one of what properties get.
 func (p *Properties) hasName(name string) bool {
-	return slices.Contains(property.OwnNames, name) || p.exposes(name) || p.stages.Has(name)
+	return slices.Contains(property.OwnNames, name) || p.Exposes(name) || p.stages.Has(name)
 }
 
-// exposes reports whether a name is one of what nodes expose.
-func (p *Properties) exposes(name string) bool {
+// Exposes reports whether a name is one of what nodes expose.
+func (p *Properties) Exposes(name string) bool {
 	return slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return s.Name == name })
 }
 

@@ -24,7 +24,7 @@ type Stages struct {
 
 // newStages looks for the functions of stages among what is defined.
 func (p *Properties) newStages(defined starlark.StringDict) (*Stages, error) {
-	g, err := stage.NewGraph(p.Config.Stages, p.exposes)
+	g, err := stage.NewGraph(p.Config.Stages, p.Exposes)
 	if err != nil {
 		return nil, wrong(p.Path, err)
 	}

@@ -630,16 +630,18 @@ func (v *Verifier) report(kind, message string, at ariadne.Time) {
 // without are the nodes without whose tuples a property that does not hold may hold.
 func (v *Verifier) without() (all []ariadne.NodeID) {
 	for i := range v.nodes {
-		if f := &v.nodes[i]; f.left || f.sought != "" && !v.monotone() {
+		if f := &v.nodes[i]; f.left || f.sought != "" && !(v.monotone() && len(v.snapshot.Sets[i].Tuples()) == 0) {
 			all = append(all, ariadne.NodeID(i))
 		}
 	}
 	return all
 }
 
-// monotone reports whether further tuples cannot make the property hold.
+// monotone reports whether further tuples cannot make the property hold. Those that a stage reads
+// can: it may return fewer then. So can those of a node that has some, in the place of these.
 func (v *Verifier) monotone() bool {
-	return len(v.properties.Predicates) == 1 && v.properties.Predicates[0].Subsets != ""
+	p := v.properties
+	return len(p.Predicates) == 1 && p.Exposes(p.Predicates[0].Subsets)
 }
 
 // Name is that of the property.

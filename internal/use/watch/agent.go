@@ -155,7 +155,10 @@ func (a *Agent) attach(ctx context.Context) error {
 				a.addRecord(n, live.Record{Kind: live.Down, After: a.looked, At: a.now(), Text: "no process is there"})
 			}
 		}
-		if a.seek(n); n.sought != "" && a.onWait != nil {
+		if a.seek(n); n.sought == "" && n.resumed {
+			a.tellSought(n) // an earlier agent may have told something else
+		}
+		if n.sought != "" && a.onWait != nil {
 			a.onWait(fmt.Sprintf("node %s: not found yet: %s: the watch looks for it", n.def.Name, n.sought))
 		}
 		if a.turned {

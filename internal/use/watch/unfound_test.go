@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -62,5 +63,79 @@ watch:
 	if r.Outcome != record.Violated || len(r.Doubts) > 0 || len(r.Findings) != 2 || r.Findings[0].Without == nil ||
 		r.Findings[1].Without != nil {
 		t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
+	}
+}
+
+// TestUnfoundAndStages: further values can make "one" hold of a stage, and of a node that exposes
+// some values and whose other lines were never found.
+func TestUnfoundAndStages(t *testing.T) {
+	definitions := filepath.Join(t.TempDir(), "defs.star")
+	text := "def active(leader, over):\n    return [l for l in leader if not over]\n"
+	if err := os.WriteFile(definitions, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ property, n2, n3 string }{
+		{"one: active", "pidfile: nowhere", "start: 'sleep 0.1; echo leads 2; sleep 9'"},
+		{"one: leader", "start: 'sleep 0.1; echo leads 2; sleep 9', log: nowhere.log", "start: 'sleep 9'"},
+	} {
+		s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}, {name: n3}]
+definitions: %s
+expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}, over: 'over (?P<term>\d+)'}
+stages: {active: {of: [leader, over], execute: active}}
+properties: {at most one: {%s}}
+watch:
+  nodes:
+    n1: {start: 'sleep 0.1; echo leads 1; sleep 9'}
+    n2: {%s}
+    n3: {%s}
+`, definitions, c.property, c.n2, c.n3))
+		r := watchFor(t, s, Options{Time: 600 * time.Millisecond})
+		if r.Outcome != record.Suspected || len(r.Findings) != 1 ||
+			!slices.Equal(r.Findings[0].Without, []string{"n2"}) {
+			t.Errorf("%s: %v %+v", c.property, r.Outcome, r.Findings)
+		}
+	}
+}
+
+// TestFoundByAnother: what one agent has never found counts as found when the next agent of the
+// node finds it.
+func TestFoundByAnother(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {leader: {line: 'leads (?P<term>\d+)', until: follows}}
+properties: {no leader: {always: 'len(leader) == 0'}}
+watch:
+  nodes:
+    n1: {start: 'sleep 9', log: late.log, before: log}
+`)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	agents := make(chan error, 1)
+	r, err := Watch(ctx, s, Options{Shared: Shared{Listen: "127.0.0.1:0"},
+		OnLog: func(at, _ string) {
+			go func() {
+				o := AgentOptions{Shared: Shared{Log: at}, Nodes: []string{"n1"}}
+				first, stop := context.WithCancel(ctx)
+				o.OnBegin = func() { time.AfterFunc(500*time.Millisecond, stop) }
+				if err := RunAgent(first, s, o); err == nil {
+					t.Error("the first agent has found a file that is not there")
+				}
+				err := os.WriteFile(filepath.Join(filepath.Dir(s.Path), "late.log"), []byte("leads 1\n"), 0o644)
+				if err != nil {
+					t.Error(err)
+				}
+				o.OnBegin = func() { time.AfterFunc(2*time.Second, cancel) }
+				agents <- RunAgent(ctx, s, o)
+			}()
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-agents; err != nil {
+		t.Error(err)
+	}
+	if slices.ContainsFunc(r.Doubts, func(d string) bool { return strings.Contains(d, "never found") }) {
+		t.Errorf("doubts %q", r.Doubts)
 	}
 }
