@@ -64,7 +64,7 @@ func (s *Spec) checkSilent() error {
 			s.Faults[at], top.Name)
 	case s.Files != nil:
 	case !silent && len(s.Checker.Integrity) > 0:
-		return errors.New("checker: integrity takes the place of check after a silent fault, and faults has none")
+		return errors.New("checker: integrity takes the place of check after a silent fault that is not in repairs, and faults has none")
 	case silent && len(s.Checker.Integrity) == 0:
 		return fmt.Errorf("faults: after %s, data may be gone that nobody can know of: add to checker the command integrity, which says what must still hold, or name the fault in repairs",
 			s.Faults[at])

@@ -160,9 +160,11 @@ func TestNoFaults(t *testing.T) {
 		own + "repairs: [write]":                                        `repairs: "write" is none of faults`,
 		own + "faults: {write: 1}\nrepairs: [write, write]\n":           `or is there twice`,
 		"checker: {mutate: 'true', check: 'true', integrity: 'true'}\n": "faults has none",
-		"files: {}\nfaults: {garbled_read: 1}\n":                        "has no checksums of data",
-		own + "faults: {write: 2}":                                      "faults: write: 2 is neither 0 nor 1",
-		own + "failures: 3":                                             "add faults",
+		"checker: {mutate: 'true', check: 'true', integrity: 'true'}\n" +
+			"faults: {lost_write: 1}\nrepairs: [lost_write]\n": "that is not in repairs",
+		"files: {}\nfaults: {garbled_read: 1}\n": "has no checksums of data",
+		own + "faults: {write: 2}":               "faults: write: 2 is neither 0 nor 1",
+		own + "failures: 3":                      "add faults",
 	} {
 		_, err := Parse(filepath.Join(t.TempDir(), "test.yaml"), []byte(ext4Stack+text))
 		if err == nil || !strings.Contains(err.Error(), want) {
