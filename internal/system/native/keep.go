@@ -39,6 +39,11 @@ func (r *Running) End() {
 
 // keep starts a program under a keeper. started is called while the program has not begun.
 func keep(p Program, out *os.File, started func(pid int) error) (*Running, error) {
+	if p.Dir != "" {
+		if _, err := os.Stat(p.Dir); err != nil {
+			return nil, fmt.Errorf("working directory: %w", err)
+		}
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, err

@@ -82,8 +82,9 @@ type watchText struct {
 	sampled []text
 }
 
-// maxParts is the greatest number of parts.
-const maxParts = 1024
+// maxParts is the greatest number of parts. A process asks the log about each part of each property
+// within a second, one after the other.
+const maxParts = 64
 
 // maxCalls is the greatest max_calls.
 const maxCalls = 10_000_000

@@ -280,8 +280,12 @@ func (m *mounts) lower(u *mounted) *failure {
 	if err == nil {
 		return nil
 	}
+	hint := ""
+	if err == unix.EBUSY {
+		hint = " (a process that a command has left in the background may use a file)"
+	}
 	unix.Unmount(dir, unix.MNT_DETACH) // so the worker can go on
-	return &failure{component: u.c.Name, what: "unmount: " + err.Error(), busy: err == unix.EBUSY}
+	return &failure{component: u.c.Name, what: "unmount: " + err.Error() + hint, busy: err == unix.EBUSY}
 }
 
 // attachLoop makes a file a loop device, which is detached when the last descriptor of it is

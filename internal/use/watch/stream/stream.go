@@ -92,7 +92,12 @@ func (t *TLS) options() (all []nats.Option) {
 		all = append(all, nats.RootCAs(t.CA))
 	}
 	if t.Cert != "" {
-		all = append(all, nats.ClientCert(t.Cert, t.Key))
+		all = append(all, func(o *nats.Options) error {
+			if err := nats.ClientCert(t.Cert, t.Key)(o); err != nil {
+				return fmt.Errorf("certificate %s with key %s: %w", t.Cert, t.Key, err)
+			}
+			return nil
+		})
 	}
 	return all
 }
