@@ -14,9 +14,11 @@ import (
 
 // isLate reports whether a critical transition is one of those behind which nodes of examples/tree
 // do not find each other any more: n1 gives up a child, takes what another one has sent before it
-// joins, or is down when its child asks, which does so once.
+// joins, or is down when its child asks, which does so once, or when its child hears that the
+// connection has ended, and is about to ask.
 func isLate(g *record.Goal) bool {
 	return slices.Contains(g.CriticalLines, "no child n3") ||
+		strings.HasPrefix(g.CriticalName, "deliver n1:") && slices.Contains(g.CriticalLines, "no parent") ||
 		strings.HasPrefix(g.CriticalName, "deliver udp n3:7000>n1:7000 #") ||
 		strings.HasPrefix(g.CriticalName, "crash n1 for ")
 }
