@@ -161,7 +161,10 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Runni
 		}
 		return nil
 	})
-	return &Running{cmd: cmd}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Running{cmd: cmd}, nil
 }
 
 // hardware is the machine's hardware address: a locally administered one.

@@ -20,7 +20,7 @@ type lateKinds struct {
 
 // lateKind is one of them.
 type lateKind struct {
-	of        *lateKinds
+	of        *lateKinds     // nil: it is one of those that do not count
 	met, most int            // on the path so far, and on a path before
 	times     []ariadne.Time // by which a message was late when its node did something else with it
 }
@@ -34,12 +34,12 @@ const (
 func (k *lateKinds) of(h hash.Hash) *lateKind {
 	kind := k.all[h]
 	if kind == nil {
-		kind = &lateKind{of: k}
+		kind = &lateKind{}
 		if k.all == nil {
 			k.all = map[hash.Hash]*lateKind{}
 		}
 		if len(k.listed) < mostKinds {
-			k.all[h], k.listed = kind, append(k.listed, kind)
+			kind.of, k.all[h], k.listed = k, kind, append(k.listed, kind)
 		}
 	}
 	return kind
@@ -81,7 +81,7 @@ func (k *lateKinds) draw(d *draw) *lateKind {
 // turns enters that a node does something else with a message that is late by a time.
 func (k *lateKind) turns(late ariadne.Time, d *draw) {
 	switch {
-	case slices.Contains(k.times, late):
+	case k.of == nil, slices.Contains(k.times, late):
 	case len(k.times) < mostLateTimes:
 		if len(k.times) == 0 {
 			k.of.turning = append(k.of.turning, k)

@@ -32,8 +32,9 @@ type moments struct {
 	sent      []int      // messages on the path, by node
 	disks     []unsynced // by node
 	placed    placed
-	// evenly: how much goes by before each fault of the path is drawn over the orders of magnitude.
-	// If each fault were drawn in that way by itself, hardly any path would have two of them so.
+	// evenly: no fault of the path waits for a moment. How many steps or places go by before one is
+	// drawn over the orders of magnitude. This is decided for a path and not for a fault, or hardly
+	// any path would have two such faults.
 	evenly bool
 
 	scratch, fresh []uint64
