@@ -25,15 +25,15 @@ const LateName = "late"
 // begins again. Nothing tells of such a time, so it is drawn. Messages whose nodes do not read the
 // clock are left alone.
 //
-// On half of the paths messages are drawn evenly. On the others kinds of messages are, and more often
-// those with which a node has done something else when they were late (lateKinds). A message that
-// matters may be one of very many, or of a kind of which nothing is known. On half of the paths a
-// message comes before any timer of its node. On the others it waits, and all else goes on until its
-// time: as when a client whose lease is over has still something under way.
+// On half of the paths messages are drawn evenly. On the others kinds of messages are, and more
+// often those with which a node has done something else when they were late (lateKinds). A message
+// that matters may be one of very many, or of a kind of which nothing is known. On half of the
+// paths a message comes before any timer of its node. On the others it waits, and all else goes on
+// until its time: as when a client whose lease is over has still something under way.
 //
 // A time that has passed is often only one half of what goes wrong, and the other one an order of
-// messages near it. So on half of the paths one message besides is overtaken by others (overtaking),
-// or some are slow for a while, and may then be late themselves.
+// messages near it. So on half of the paths one message besides is overtaken by others
+// (overtaking), or some are slow for a while, and may then be late themselves.
 //
 // Where nothing may be late, or no message is tried at other times (space.Window), all paths are
 // natural.
