@@ -45,7 +45,7 @@ be judged, or a node was never found, 5 something that must happen has not happe
 a violation may be none because a node was missing.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
-  ariadne watch spec.yaml --kill 10s   # kill a started node every 10 s on average
+  ariadne watch spec.yaml --kill 10s   # kill a started node about every 10 s
   ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -76,7 +76,7 @@ a violation may be none because a node was missing.`,
 	f := cmd.Flags()
 	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
 	f.BoolVar(&o.First, "first", false, "end at the first violation")
-	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here each `duration` on average, and start it again")
+	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here about each `duration`, and start it again")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
 	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill")
 	f.StringVar(&o.Shared.Listen, "listen", "", "keep a log for agents, at this `address`: host:port or token@host:port")

@@ -367,6 +367,7 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 			}
 			continue
 		}
+		j.thread.SetLocal(apartKey, nil)
 		holds := j.holds(q, s, given)
 		if j.err != nil {
 			return ""
@@ -639,59 +640,64 @@ func (j *Judge) texts(q *compiled, s *expose.Snapshot) string {
 		return "nothing is exposed"
 	}
 	if from == nil {
-		return few(texts)
+		return j.few(texts)
 	}
-	return few(texts) + ", from " + few(from)
+	return j.few(texts) + ", from " + j.few(from)
 }
 
-// few are the first texts of some, and how many more there are.
-func few(texts []string) string {
+// few are the first texts of some, and how many more there are. Where there are more, those that do
+// not go together come before the others.
+func (j *Judge) few(texts []string) string {
 	if n := len(texts); n > mostTuples {
+		apart, _ := j.thread.Local(apartKey).([]string)
+		others := slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return slices.Contains(apart, t) })
+		texts = append(slices.DeleteFunc(texts, func(t string) bool { return !slices.Contains(apart, t) }), others...)
 		texts = append(texts[:mostTuples:mostTuples], fmt.Sprintf("and %d more", n-mostTuples))
 	}
 	return strings.Join(texts, ", ")
 }
 
 // agree(tuples): those with the same key have the same values.
-func agree(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+func agree(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
 		return nil, err
 	}
 	first := map[string]*script.Tuple{}
-	err := tuples(b, list, func(t *script.Tuple) (bool, error) {
-		if o := first[t.Key]; o != nil {
-			return slices.Equal(o.Values, t.Values), nil
+	err := tuples(b, list, func(x *script.Tuple) (bool, error) {
+		o := first[x.Key]
+		if o == nil {
+			first[x.Key] = x
+			return true, nil
 		}
-		first[t.Key] = t
-		return true, nil
+		return agrees(t, slices.Equal(o.Values, x.Values), o, x), nil
 	})
 	return holds(err)
 }
 
 // decided(tuples): those with the same values, but for the last, have the same last one.
-func decided(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+func decided(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args, kwargs, 1, &list); err != nil {
 		return nil, err
 	}
-	first := map[string]string{}
-	return holds(tuples(b, list, func(t *script.Tuple) (bool, error) {
-		if len(t.Values) == 0 {
-			return false, fmt.Errorf("decided: %s has no value", t)
+	first := map[string]*script.Tuple{}
+	return holds(tuples(b, list, func(x *script.Tuple) (bool, error) {
+		if len(x.Values) == 0 {
+			return false, fmt.Errorf("decided: %s has no value", x)
 		}
-		last := len(t.Values) - 1
-		of := fmt.Sprintf("%q", t.Values[:last])
-		value, known := first[of]
-		first[of] = t.Values[last]
-		return !known || value == t.Values[last], nil
+		last := len(x.Values) - 1
+		of := fmt.Sprintf("%q", x.Values[:last])
+		o := first[of]
+		first[of] = x
+		return o == nil || agrees(t, o.Values[last] == x.Values[last], o, x), nil
 	}))
 }
 
 // one(tuples, field): of those with the same field, or of all, all are of one node.
-func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
+func one(t *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value,
 	error) {
 	var list *starlark.List
 	if err := starlark.UnpackPositionalArgs(b.Name(), args[:min(len(args), 1)], kwargs, 1, &list); err != nil {
@@ -705,21 +711,33 @@ func one(_ *starlark.Thread, b *starlark.Builtin, args starlark.Tuple, kwargs []
 		}
 		fields = append(fields, field)
 	}
-	first := map[string]string{}
-	err := tuples(b, list, func(t *script.Tuple) (bool, error) {
+	first := map[string]*script.Tuple{}
+	err := tuples(b, list, func(x *script.Tuple) (bool, error) {
 		of := ""
 		for _, field := range fields {
-			v, _ := t.Attr(field)
+			v, _ := x.Attr(field)
 			if v == nil {
-				return false, fmt.Errorf("one: %s has no field %s", t, field)
+				return false, fmt.Errorf("one: %s has no field %s", x, field)
 			}
 			of += v.String() + ","
 		}
-		node, known := first[of]
-		first[of] = t.Node
-		return !known || node == t.Node, nil
+		o := first[of]
+		first[of] = x
+		return o == nil || agrees(t, o.Node == x.Node, o, x), nil
 	})
 	return holds(err)
+}
+
+// apartKey has, of the last call of agree, decided or one that does not hold, the texts of the two
+// tuples that do not go together.
+const apartKey = "apart"
+
+// agrees is ok. When it is not, a message names two tuples first (few).
+func agrees(t *starlark.Thread, ok bool, a, b *script.Tuple) bool {
+	if !ok {
+		t.SetLocal(apartKey, []string{a.String(), b.String()})
+	}
+	return ok
 }
 
 // errBroken says that something does not hold.

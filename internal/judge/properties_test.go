@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
@@ -105,6 +106,42 @@ func BenchmarkJudge(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(states)/b.Elapsed().Seconds(), "states/s")
+}
+
+// TestMessageNamesTuples: of many tuples, a message has those first that do not go together.
+func TestMessageNamesTuples(t *testing.T) {
+	sources := expose.Sources{
+		{Name: "value", Line: regexp.MustCompile(`(?P<key>\w+)=(?P<text>.*)`), Key: []int{1}, Fields: []string{"key", "text"}},
+	}
+	for _, c := range []struct{ expr, want string }{
+		{"agree(value)", "same: n1 value(key=m, text=1), n2 value(key=m, text=2), n1 value(key=a, text=1), "},
+		{`one(value, "key")`, "same: n1 value(key=a, text=1), n2 value(key=a, text=1), n1 value(key=b, text=1), "},
+		{"decided(value)", "same: n1 value(key=m, text=1), n2 value(key=m, text=2), n1 value(key=a, text=1), "},
+		{"len(value) == 0", "same: n1 value(key=a, text=1), n1 value(key=b, text=1), "},
+		{"agree(value) or len(value) == 0", "same: n1 value(key=m, text=1), n2 value(key=m, text=2), "},
+	} {
+		p, err := NewProperties(Config{Path: "x.yaml", Nodes: []string{"n1", "n2"}, Sources: sources,
+			Predicates: []property.Predicate{{Name: "same", Form: property.Always, Expr: c.expr}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		j, s := p.NewJudge(1), expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}}
+		for i := range s.Sets {
+			out := ariadne.Output{}
+			for key := 'a'; key < 'p'; key++ {
+				text := fmt.Sprintf("%c=1", key)
+				if key == 'm' {
+					text = fmt.Sprintf("m=%d", i+1)
+				}
+				out.Logs = append(out.Logs, ariadne.LogLine{Stream: 1, Text: text})
+			}
+			s.Sets[i] = s.Sets[i].After(j.Find(ariadne.NodeID(i), nil, &out).Changes)
+		}
+		got := j.Judge(&s, expose.Between)
+		if !strings.HasPrefix(got, c.want) || !strings.HasSuffix(got, "and 22 more") || j.Err() != nil {
+			t.Errorf("%s: %s, %v", c.expr, got, j.Err())
+		}
+	}
 }
 
 // TestWindow: what properties see of earlier snapshots.

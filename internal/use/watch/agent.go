@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -41,11 +40,8 @@ type Agent struct {
 	started
 	probing
 
-	every    time.Duration // of kills, on average
-	random   *rand.Rand    // nil: nothing is killed
-	nextKill ariadne.Time
-	kills    int
-	again    bool // nodes that have ended are started again
+	kills kills
+	again bool // nodes that have ended are started again
 }
 
 // watched is a node as the agent sees it.
@@ -329,6 +325,9 @@ func (a *Agent) run(ctx context.Context) error {
 		case a.owed:
 			most = min(most, beatEvery)
 		}
+		if a.kills.random != nil {
+			most = min(most, max(time.Duration(a.kills.next-a.now()), 0))
+		}
 		if err := a.waiter.Wait(most); err != nil {
 			return err
 		}
@@ -373,6 +372,9 @@ func (a *Agent) observe(ctx context.Context) error {
 		}
 		n.checked = began
 	}
+	if err := errors.Join(a.killing(), a.restart()); err != nil {
+		return err
+	}
 	positions, err := a.readPositions(len(a.batch) > told)
 	if err != nil {
 		return err
@@ -409,10 +411,7 @@ func (a *Agent) lookRarely(ctx context.Context) error {
 			}
 		}
 	}
-	if err := a.killing(); err != nil {
-		return err
-	}
-	return a.restart()
+	return nil
 }
 
 // readLines tells what the lines of a node show.
@@ -498,6 +497,7 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
 	if len(changes) > 0 {
 		n.enter(changes)
+		a.kills.shows(n, at)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
 }

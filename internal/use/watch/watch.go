@@ -16,7 +16,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"time"
@@ -39,7 +38,7 @@ type Options struct {
 	Time time.Duration
 	// First ends the watch at the first finding.
 	First bool
-	// Kill, if it is not 0, is how often programs that were started here are killed, on average.
+	// Kill, if it is not 0, is about how often programs that were started here are killed (kills).
 	Kill time.Duration
 	// Restart starts programs again that were started here and have ended.
 	Restart bool
@@ -230,7 +229,7 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	}
 	ended := make(chan error, 1)
 	w.agent.again = w.options.Restart
-	w.agent.killEvery(w.options.Kill, w.options.Seed)
+	w.agent.kills.begin(w.options.Kill, w.options.Seed, w.agent.now())
 	go func() { ended <- w.agent.run(ctx) }()
 	err = w.collect(ctx, cancel, ended)
 	w.log.Close()
@@ -351,7 +350,7 @@ func What(r *live.Record) string {
 // conclude makes the report.
 func (w *watching) conclude() *Report {
 	r := &w.report
-	r.Elapsed, r.Kills, r.LeftOut = time.Duration(w.agent.now()), w.agent.kills, w.agent.leftOut
+	r.Elapsed, r.Kills, r.LeftOut = time.Duration(w.agent.now()), w.agent.kills.count, w.agent.leftOut
 	r.Turns = w.turn
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
@@ -406,35 +405,4 @@ func (r *Report) conclude(s *spec.Spec) {
 	case len(r.Doubts) > 0:
 		r.Outcome = record.Inconclusive
 	}
-}
-
-// killEvery has the agent kill what it has started, at random times.
-func (a *Agent) killEvery(every time.Duration, seed uint64) {
-	if every > 0 {
-		a.every, a.random = every, rand.New(rand.NewPCG(seed, 0))
-		a.nextKill = a.now().Add(a.wait())
-	}
-}
-
-// wait is a random time between two kills.
-func (a *Agent) wait() time.Duration { return time.Duration(a.random.ExpFloat64() * float64(a.every)) }
-
-// killing ends a node now and then.
-func (a *Agent) killing() error {
-	if a.random == nil || a.now() < a.nextKill {
-		return nil
-	}
-	a.nextKill = a.now().Add(a.wait())
-	var all []*launch
-	for _, r := range a.running {
-		if !r.node.def.Client && r.node.process != nil && !r.waiting {
-			all = append(all, r)
-		}
-	}
-	if all == nil {
-		return nil
-	}
-	r := all[a.random.IntN(len(all))]
-	a.kills++
-	return a.kill(r.node, 100*time.Millisecond+time.Duration(a.random.Int64N(int64(2*time.Second))))
 }
