@@ -256,12 +256,47 @@ func (f *finder) bisect(from, to ariadne.Time) {
 	switch {
 	case f.err != nil || f.sameOutcome(from, to) || len(f.found) >= 2*maxTurns:
 	case to-from <= turnExact:
-		f.found = append(f.found, from, to)
+		if !f.learnWritten(from, to) {
+			f.found = append(f.found, from, to)
+		}
 	case f.tries < f.most:
 		mid := from + (to-from)/2
 		f.bisect(from, mid)
 		f.bisect(mid, to)
 	}
+}
+
+// learnWritten reports whether what differs between two times next to each other is what time it is:
+// only numbers do, and they differ likewise at a third time as far from these. Then they do not count
+// from then on. Such is the line of a log that stands there at few of the times that are tried first:
+// comparison.times does not see that its numbers are different at each.
+func (f *finder) learnWritten(from, to ariadne.Time) bool {
+	third, near := to+(to-from), to
+	if third > f.last {
+		third, near = from-(to-from), from
+	}
+	if third < f.first || !f.told.plain {
+		return false
+	}
+	x, y := f.outcomeAt(from), f.outcomeAt(to)
+	z, w := f.outcomeAt(third), f.outcomeAt(near)
+	if f.err != nil || len(x) != len(y) || len(z) != len(y) {
+		return false
+	}
+	var written []string
+	for i := range x {
+		if f.told.sameAt(i, x[i], y[i]) {
+			continue
+		}
+		if x[i].masked != y[i].masked || z[i].masked != w[i].masked || z[i].plain == w[i].plain {
+			return false
+		}
+		written = append(written, x[i].masked)
+	}
+	for _, text := range written {
+		f.told.numbers[text] = true
+	}
+	return true
 }
 
 // sameOutcome reports whether the node does the same at both times.
@@ -397,16 +432,25 @@ type part struct{ plain, masked string }
 // numbers are different at more times than is looked for is compared without them, and one of which
 // all is different not at all.
 type comparison struct {
-	plain   bool // the others are compared with their numbers
-	numbers map[int]bool
+	plain   bool            // the others are compared with their numbers
+	numbers map[string]bool // by their texts without numbers
 	timed   map[int]bool
 }
 
 // times enters which parts are times, or have some in them.
 func (c *comparison) times(all [][]part) {
-	c.numbers, c.timed = map[int]bool{}, map[int]bool{}
-	for i, n := range countDifferent(all, func(p part) string { return p.plain }) {
-		c.numbers[i] = n > maxTurns+1
+	c.numbers, c.timed = map[string]bool{}, map[int]bool{}
+	seen := map[string]map[string]bool{}
+	for _, parts := range all {
+		for _, p := range parts {
+			if seen[p.masked] == nil {
+				seen[p.masked] = map[string]bool{}
+			}
+			seen[p.masked][p.plain] = true
+		}
+	}
+	for masked, different := range seen {
+		c.numbers[masked] = len(different) > maxTurns+1
 	}
 	for i, n := range countDifferent(all, func(p part) string { return p.masked }) {
 		c.timed[i] = n > maxTurns+1
@@ -427,7 +471,7 @@ func (c *comparison) same(x, y []part) bool {
 }
 
 func (c *comparison) sameAt(i int, x, y part) bool {
-	return c.timed[i] || x.masked == y.masked && (!c.plain || c.numbers[i] || x.plain == y.plain)
+	return c.timed[i] || x.masked == y.masked && (!c.plain || c.numbers[x.masked] || x.plain == y.plain)
 }
 
 // DoSame reports whether others see the same of two steps, with numbers left out.

@@ -1,0 +1,77 @@
+package space
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/memo"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
+)
+
+// lines is a source of one step, whose lines are those that a function makes of the time.
+type lines func(at ariadne.Time) []string
+
+func (l lines) Transition(_ *memo.Local, in world.Input) (*memo.Transition, error) {
+	t := &memo.Transition{Input: in}
+	t.Output.ReadClock = true
+	for _, text := range l(in.At) {
+		t.Output.Logs = append(t.Output.Logs, ariadne.LogLine{Stream: 1, Text: text})
+	}
+	return t, nil
+}
+
+// TestTimeInLine: a line with the time in it turns nowhere, also where it stands at other places at
+// most times. A number that changes beside such a line does turn.
+func TestTimeInLine(t *testing.T) {
+	const ms = ariadne.Time(1e6)
+	stamp := func(at ariadne.Time) string { return fmt.Sprint("now ", int(at)) }
+	for _, c := range []struct {
+		name  string
+		lines lines
+		turns []ariadne.Time // near these
+	}{
+		{"alone", func(at ariadne.Time) []string { return []string{stamp(at)} }, nil},
+		{"last of more and more", func(at ariadne.Time) (all []string) {
+			for i := range int(at / (100 * ms)) {
+				all = append(all, fmt.Sprint("tick of ", []string{"a", "b", "c", "d", "e"}[i%5]))
+			}
+			return append(all, stamp(at))
+		}, []ariadne.Time{100 * ms, 200 * ms, 300 * ms}},
+		{"over soon", func(at ariadne.Time) []string {
+			if at < 50*ms {
+				return []string{stamp(at)}
+			}
+			return []string{"over", stamp(at)}
+		}, []ariadne.Time{50 * ms}},
+		{"count", func(at ariadne.Time) []string {
+			return []string{stamp(at), fmt.Sprint("left ", int(3-at/(150*ms)))}
+		}, []ariadne.Time{150 * ms, 300 * ms}},
+		{"count, over soon", func(at ariadne.Time) []string {
+			left := fmt.Sprint("left ", int(3-at/(20*ms)))
+			if at < 50*ms {
+				return []string{left, stamp(at)}
+			}
+			return []string{"over"}
+		}, []ariadne.Time{20 * ms, 40 * ms, 50 * ms}},
+	} {
+		f := &finder{source: c.lines, first: 0, last: 310 * ms, spreads: true, seen: map[ariadne.Time][]part{}}
+		turns, err := f.findTurns(f.first, f.last)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := map[ariadne.Time]bool{}
+		for i := 0; i < len(turns); i += 2 {
+			near := slices.IndexFunc(c.turns, func(at ariadne.Time) bool { return turns[i] <= at && at <= turns[i+1] })
+			if near < 0 {
+				t.Errorf("%s: found %d to %d, where nothing turns", c.name, turns[i], turns[i+1])
+			} else {
+				found[c.turns[near]] = true
+			}
+		}
+		if len(found) < len(c.turns) {
+			t.Errorf("%s: found %v of %v", c.name, found, c.turns)
+		}
+	}
+}
