@@ -93,7 +93,7 @@ var rows = []row{
 		[]string{"unchanged_memory.raftkv", "unchanged_memory.redis", "unchanged_memory.etcd",
 			"unchanged_memory.memcached", "unchanged_memory.postgres", "unchanged_memory.zookeeper",
 			"unchanged_memory.nats", "unchanged_memory.pysyncobj", "unchanged_memory.consul", "unchanged_memory.serf"}},
-	{"transitions of the default search for as many executions, over one that tries no other times: raftkv, Redis, etcd, ZooKeeper", "%.2f", 1,
+	{"transitions that the default search executes, those at other times included, over those on its paths: raftkv, Redis, etcd, ZooKeeper", "%.2f", 1,
 		[]string{"probing_cost.raftkv", "probing_cost.redis", "probing_cost.etcd", "probing_cost.zookeeper"}},
 	{"the debugger to any step, with the threads of a node, ms: raftkv, Redis, etcd, ZooKeeper, and an execution of 2,000 steps", "%.0f", 1,
 		[]string{"visit_ms.raftkv", "visit_ms.redis", "visit_ms.etcd", "visit_ms.zookeeper", "visit_ms.raft"}},
