@@ -20,15 +20,20 @@ type Division struct {
 	by map[string][]string // by name of tuples: the fields whose values tell groups apart
 }
 
-// Part returns in which of n parts, from 0, a tuple of a node is. It is the same on every machine.
-func (d *Division) Part(node string, t *expose.Tuple, n int) int {
+// Group returns the name of the group that a tuple of a node is in.
+func (d *Division) Group(node string, t *expose.Tuple) string {
 	own := stage.Tuple{Node: node, Tuple: *t}
 	var texts []string
 	for _, field := range d.by[t.Name] {
 		text, _ := own.Field(field) // whoever judges it says that there is none
 		texts = append(texts, text)
 	}
-	return int(hash.OfText(expose.Key(texts)).Hi % uint64(n))
+	return expose.Key(texts)
+}
+
+// Part returns in which of n parts, from 0, a tuple of a node is. It is the same on every machine.
+func (d *Division) Part(node string, t *expose.Tuple, n int) int {
+	return int(hash.OfText(d.Group(node, t)).Hi % uint64(n))
 }
 
 // Division returns how the one property that p has is divided, or nil if it can only be judged as a

@@ -119,6 +119,7 @@ func (v *Verifier) Save() ([]byte, error) {
 	if v.found != nil {
 		return nil, errors.New("a verifier with findings cannot be saved")
 	}
+	v.fill()
 	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Broken: v.broken,
 		Suspected: v.suspected, Series: v.series, Doubts: slices.Sorted(maps.Keys(v.doubts)), Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
@@ -260,6 +261,9 @@ func (v *Verifier) Restore(state []byte) error {
 	if from.Judged != nil {
 		v.judged = r.snapshot(from.Judged)
 		v.judged.Earlier = v.snapshot.Earlier
+	}
+	if v.groups != nil {
+		v.groups.fill(v.snapshot.Sets)
 	}
 	v.aims.until = from.AimsUntil
 	for i, a := range from.Aims {

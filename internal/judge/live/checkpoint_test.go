@@ -130,7 +130,7 @@ func TestSavedFields(t *testing.T) {
 		saved int
 		not   []string
 	}{
-		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "order", "found"}},
+		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "groups", "order", "found"}},
 		{follower{}, 18, nil},
 		{kept{}, 3, nil},
 		{event{}, 7, nil},

@@ -203,9 +203,62 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// BenchmarkParts is what an event of one of 1000 keys costs the verifier of a part.
-func BenchmarkParts(b *testing.B) {
-	for _, n := range []int{1, 2, 4, 8} {
+// TestGroups: a verifier that judges the groups that have changed finds the same as one that judges
+// whole snapshots, also when it is saved and restored now and then.
+func TestGroups(t *testing.T) {
+	found, byGroups := map[string]int{}, map[string]int{}
+	rapid.Check(t, func(t *rapid.T) {
+		x := drawKeyed(t)
+		clockError := rapid.SampledFrom([]int{0, 50}).Draw(t, "clock error")
+		c := Config{ClockError: time.Duration(clockError),
+			Settle: rapid.SampledFrom([]time.Duration{0, 5}).Draw(t, "settle")}
+		records := x.told(t, rapid.Bool().Draw(t, "exact"), clockError)
+		saves := rapid.Uint64().Draw(t, "saves")
+		for name, p := range keyed(x.nodes) {
+			v, whole := NewVerifier(c, p), NewVerifier(c, p)
+			whole.groups = nil
+			random := rand.New(rand.NewPCG(saves, 2))
+			for i, r := range records {
+				for _, v := range []*Verifier{v, whole} {
+					if err := v.Take(r); err != nil {
+						t.Fatal(err)
+					}
+				}
+				got, want := v.Found(), whole.Found()
+				if !reflect.DeepEqual(got, want) || v.Counts != whole.Counts || v.Broken() != whole.Broken() {
+					t.Fatalf("%s: after record %d\n%+v\n%+v %q\nand as a whole\n%+v\n%+v %q", name, i+1, got, v.Counts,
+						v.Broken(), want, whole.Counts, whole.Broken())
+				}
+				if found[name] += len(got); !v.isWhole() {
+					byGroups[name]++
+				}
+				if random.IntN(8) > 0 {
+					continue
+				}
+				state, err := v.Save()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if random.IntN(2) == 0 {
+					if v = NewVerifier(c, p); v.Restore(state) != nil {
+						t.Fatalf("%s: what was saved after record %d is not restored", name, i+1)
+					}
+				}
+			}
+		}
+	})
+	for name := range keyed(2) {
+		if found[name] == 0 || byGroups[name] == 0 {
+			t.Errorf("%s: %d violations, %d records taken by groups: the test tries too little", name, found[name],
+				byGroups[name])
+		}
+	}
+}
+
+// BenchmarkKeys is what an event costs the verifier of a property, by how many keys each node
+// exposes.
+func BenchmarkKeys(b *testing.B) {
+	for _, n := range []int{100, 1000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			_, show := showing(b, n)
 			for b.Loop() {
@@ -218,7 +271,7 @@ func BenchmarkParts(b *testing.B) {
 // BenchmarkCheckpoint is what it costs to save and restore the verifier of 1000 keys of three
 // nodes.
 func BenchmarkCheckpoint(b *testing.B) {
-	v, _ := showing(b, 1)
+	v, _ := showing(b, 1000)
 	state, err := v.Save()
 	if err != nil {
 		b.Fatal(err)
@@ -240,11 +293,11 @@ func BenchmarkCheckpoint(b *testing.B) {
 	})
 }
 
-// showing is a verifier of the first of n parts that has taken 1000 keys of three nodes, and a
-// function that has it take a further event.
-func showing(b *testing.B, n int) (v *Verifier, show func()) {
-	const nodes, keys = 3, 1000
-	v = NewVerifier(Config{Parts: n}, keyed(nodes)["agree"])
+// showing is a verifier to which each of three nodes exposes so many keys, the same for all, and a
+// function that has it take a further event: a node exposes one more, in the place of its oldest.
+func showing(b *testing.B, keys int) (v *Verifier, show func()) {
+	const nodes = 3
+	v = NewVerifier(Config{}, keyed(nodes)["agree"])
 	seq, at, i := [nodes]uint64{}, ariadne.Time(0), 0
 	take := func(node int, r Record) {
 		seq[node]++
@@ -253,11 +306,17 @@ func showing(b *testing.B, n int) (v *Verifier, show func()) {
 			b.Fatal(err)
 		}
 	}
+	value := func(k int) expose.Tuple {
+		key := strconv.Itoa(k)
+		return expose.Tuple{Name: "value", Key: key, Fields: []string{"k", "v"}, Values: []string{key, "x" + key}}
+	}
 	show = func() {
 		at += 10
-		k := strconv.Itoa(i / nodes % keys)
-		take(i%nodes, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "value", Key: k,
-			Fields: []string{"k", "v"}, Values: []string{k, strconv.Itoa(i / nodes / keys)}}}}})
+		changes := []expose.Change{{Tuple: value(i / nodes)}}
+		if old := i/nodes - keys; old >= 0 {
+			changes = append(changes, expose.Change{Tuple: value(old), Ends: true})
+		}
+		take(i%nodes, Record{Kind: Show, Changes: changes})
 		for node := range nodes {
 			take(node, Record{Kind: Beat})
 		}
@@ -269,6 +328,8 @@ func showing(b *testing.B, n int) (v *Verifier, show func()) {
 	for range nodes * keys {
 		show()
 	}
-	v.Found()
+	if v.Broken() != "" || v.Judged < nodes*keys-1 {
+		b.Fatalf("%d moments were judged: %s", v.Judged, v.Broken())
+	}
 	return v, show
 }

@@ -87,6 +87,7 @@ type Verifier struct {
 	properties *judge.Properties
 	judge      *judge.Judge
 	division   *judge.Division // with Parts
+	groups     *groups         // nil: snapshots are judged as a whole
 	nodes      []follower
 	order      order
 	begin      ariadne.Time // of the first Beat
@@ -158,6 +159,7 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, shown: map[shown]bool{},
 			unknown: map[string]bool{}}
 	}
+	v.groups = newGroups(p)
 	v.aims.init(p.Config.Goals, c.Patience)
 	for _, q := range p.Predicates {
 		if q.Number != nil {
@@ -440,23 +442,24 @@ func (v *Verifier) apply(e *event) error {
 	v.Events++
 	v.stamp = v.stamp.After(e.At)
 	e.stamp = v.stamp
-	set := &v.snapshot.Sets[e.Node]
 	switch {
 	case e.Kind == Show:
-		*set = (*set).After(v.own(e))
+		v.change(e.Node, v.own(e))
 		f.learn(e.Changes)
 	case e.Kind == Up && e.away:
-		*set, v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.set, f.kept.up, f.kept.unknown, false
+		v.replace(e.Node, f.kept.set)
+		v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.up, f.kept.unknown, false
 		f.kept = kept{}
 	case e.Kind == Up:
 		v.snapshot.Up[e.Node] = true
 		clear(f.unknown)
 	case e.Kind == Down:
 		if f.left = e.away; e.away {
-			f.kept = kept{*set, v.snapshot.Up[e.Node], f.unknown}
+			f.kept = kept{v.set(e.Node), v.snapshot.Up[e.Node], f.unknown}
 			f.unknown = map[string]bool{}
 		}
-		*set, v.snapshot.Up[e.Node] = (*set).Staying(), false
+		v.replace(e.Node, v.set(e.Node).Staying())
+		v.snapshot.Up[e.Node] = false
 		clear(f.unknown)
 	case e.Kind == Lost:
 		v.lose(f, e)
@@ -485,8 +488,90 @@ func (v *Verifier) apply(e *event) error {
 		v.Turning++
 	}
 	v.snapshot.Earlier, v.judged = nil, nil
+	if v.groups != nil {
+		v.groups.cut = true
+	}
 	v.aims.interrupt(e)
 	return nil
+}
+
+// change makes changes of what a node exposes.
+func (v *Verifier) change(node ariadne.NodeID, changes []expose.Change) {
+	if v.groups != nil {
+		v.groups.apply(node, changes)
+	}
+	if v.isWhole() {
+		v.snapshot.Sets[node] = v.snapshot.Sets[node].After(changes)
+	}
+}
+
+// replace has a node expose the tuples of a set, and nothing else.
+func (v *Verifier) replace(node ariadne.NodeID, set *expose.Set) {
+	if v.groups != nil {
+		v.groups.replace(node, set)
+	}
+	if v.isWhole() {
+		v.snapshot.Sets[node] = set
+	}
+}
+
+// set is what a node exposes.
+func (v *Verifier) set(node ariadne.NodeID) *expose.Set {
+	if v.isWhole() {
+		return v.snapshot.Sets[node]
+	}
+	return v.groups.set(int(node))
+}
+
+// isWhole reports whether the next snapshot is judged as a whole, and not by groups. Then its Sets
+// are what nodes expose.
+func (v *Verifier) isWhole() bool { return v.groups == nil || v.groups.whole }
+
+// fill has the snapshot be what nodes expose, and the one before, if it matters.
+func (v *Verifier) fill() {
+	if v.isWhole() {
+		return
+	}
+	g := v.groups
+	before := make([]*expose.Set, len(v.snapshot.Sets))
+	for i := range v.snapshot.Sets {
+		v.snapshot.Sets[i] = g.set(i)
+		before[i] = g.setBefore(i, v.snapshot.Sets[i])
+	}
+	if v.judged = nil; v.properties.Windows() != nil && !g.cut {
+		v.judged = &expose.Snapshot{Sets: before, Up: slices.Clone(v.snapshot.Up)}
+	}
+}
+
+// decideByGroups judges the groups that have changed, and reports whether the property holds. If it
+// does not, the snapshot is to be judged as a whole.
+func (v *Verifier) decideByGroups(e *event) (bool, error) {
+	g, windows := v.groups, v.properties.Windows()
+	if v.OnJudged != nil {
+		v.fill()
+		s := v.snapshot
+		if v.judged != nil {
+			s.Earlier = s.Earlier.Then(windows, v.judged, &s)
+		}
+		v.OnJudged(e.stamp, &s)
+	}
+	if some := g.differing(); len(some) > 0 {
+		s := &expose.Snapshot{Sets: g.setsOf(some, false), Up: v.snapshot.Up}
+		if windows != nil && !g.cut {
+			s.Earlier = s.Earlier.Then(windows, &expose.Snapshot{Sets: g.setsOf(some, true), Up: s.Up}, s)
+		}
+		verdict := v.judge.Judge(s, expose.Between)
+		if err := v.judge.Err(); err != nil {
+			return false, err
+		}
+		if verdict != "" {
+			v.fill()
+			g.whole = true
+			return false, nil
+		}
+	}
+	g.judged()
+	return true, nil
 }
 
 // own are the changes of an event as they concern the verifier's part. A tuple of another part
@@ -579,6 +664,12 @@ func (v *Verifier) remember(e *event) {
 
 // decide judges the present snapshot.
 func (v *Verifier) decide(e *event) error {
+	told := !v.isWhole()
+	if told {
+		if holds, err := v.decideByGroups(e); err != nil || holds {
+			return err
+		}
+	}
 	s := &v.snapshot
 	if windows := v.properties.Windows(); windows != nil {
 		if v.judged != nil {
@@ -586,7 +677,7 @@ func (v *Verifier) decide(e *event) error {
 		}
 		v.judged = &expose.Snapshot{Sets: slices.Clone(s.Sets), Up: slices.Clone(s.Up), Earlier: s.Earlier}
 	}
-	if v.OnJudged != nil {
+	if v.OnJudged != nil && !told {
 		v.OnJudged(e.stamp, s)
 	}
 	v.measure(s, e.At)
@@ -597,7 +688,11 @@ func (v *Verifier) decide(e *event) error {
 	if verdict != "" && (v.broken == "" || v.suspected && v.without() == nil) {
 		v.report(property.Kind, verdict, e.At)
 	}
-	v.broken = verdict
+	if v.broken = verdict; verdict == "" && v.groups != nil {
+		v.snapshot.Earlier, v.judged = nil, nil
+		v.groups.whole = false
+		v.groups.judged()
+	}
 	return v.aims.judge(v, e)
 }
 
@@ -697,9 +792,9 @@ func (v *Verifier) Doubts() []string {
 // Unfound says what of a node was never found.
 func Unfound(node, what string) string { return fmt.Sprintf("node %s: never found: %s", node, what) }
 
-// Snapshot returns what the nodes expose as far as it is judged. It is not to be changed, and good
-// until the next Take.
-func (v *Verifier) Snapshot() *expose.Snapshot { return &v.snapshot }
+// Up says which nodes are up as far as that is judged. It is not to be changed, and good until the
+// next Take.
+func (v *Verifier) Up() []bool { return v.snapshot.Up }
 
 // Broken returns the verdict of the last snapshot, "" if the property held.
 func (v *Verifier) Broken() string { return v.broken }

@@ -85,7 +85,7 @@ const statusEvery = 500 * time.Millisecond
 
 // state makes a status.
 func (v *verifying) state() *Status {
-	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Snapshot().Up),
+	s := &Status{Doubts: v.verifier.Doubts(), Up: slices.Clone(v.verifier.Up()),
 		Unseen: slices.Clone(v.unseen)}
 	s.Property = Property{Name: v.name, Turn: v.turn, Findings: v.findings, Broken: v.verifier.Broken() != "",
 		Counts: v.verifier.Counts}
