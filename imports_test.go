@@ -63,7 +63,7 @@ var pure = map[string][]string{
 		"internal/judge/stage", "errors", "fmt", "go.starlark.net/starlark", "go.starlark.net/syntax", "maps", "math",
 		"slices", "strconv", "strings", "sync", "sync/atomic", "time"},
 	"internal/judge/live": {"ariadne", "internal/judge", "internal/judge/expose",
-		"internal/judge/property", "encoding/json", "errors", "fmt", "maps", "net/netip", "slices",
+		"internal/judge/property", "cmp", "encoding/json", "errors", "fmt", "maps", "net/netip", "slices",
 		"strings", "time"},
 	"internal/explore/work": {"ariadne", "internal/leaf/hash", "internal/judge/property",
 		"internal/explore/coverage", "internal/explore/memo", "internal/explore/search",

@@ -111,7 +111,8 @@ func BenchmarkJudge(b *testing.B) {
 // TestMessageNamesTuples: of many tuples, a message has those first that do not go together.
 func TestMessageNamesTuples(t *testing.T) {
 	sources := expose.Sources{
-		{Name: "value", Line: regexp.MustCompile(`(?P<key>\w+)=(?P<text>.*)`), Key: []int{1}, Fields: []string{"key", "text"}},
+		{Name: "value", Line: regexp.MustCompile(`(?P<key>\w+)=(?P<text>.*)`), Key: []int{1},
+			Fields: []string{"key", "text"}},
 	}
 	for _, c := range []struct{ expr, want string }{
 		{"agree(value)", "same: n1 value(key=m, text=1), n2 value(key=m, text=2), n1 value(key=a, text=1), "},

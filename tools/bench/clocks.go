@@ -20,8 +20,9 @@ var probed = []struct {
 }
 
 // measureClocks measures what it costs that the default search tries messages at other times: how
-// many transitions it executes over those that are on its paths, and how long a number of executions
-// takes over as many where it tries no other times. The time has the paths of late in it, too.
+// many transitions it executes over those that are on its paths, and how long a number of
+// executions takes over as many where it tries no other times. The time has the paths of late in
+// it, too.
 func (b *bench) measureClocks() error {
 	for _, s := range probed {
 		if !b.fetch(s.spec) {

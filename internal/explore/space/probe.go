@@ -266,10 +266,10 @@ func (f *finder) bisect(from, to ariadne.Time) {
 	}
 }
 
-// learnWritten reports whether what differs between two times next to each other is what time it is:
-// only numbers do, and they differ likewise at a third time as far from these. Then they do not count
-// from then on. Such is the line of a log that stands there at few of the times that are tried first:
-// comparison.times does not see that its numbers are different at each.
+// learnWritten reports whether what differs between two times next to each other is what time it
+// is: only numbers do, and they differ likewise at a third time as far from these. Then they do not
+// count from then on. Such is the line of a log that stands there at few of the times that are
+// tried first: comparison.times does not see that its numbers are different at each.
 func (f *finder) learnWritten(from, to ariadne.Time) bool {
 	third, near := to+(to-from), to
 	if third > f.last {

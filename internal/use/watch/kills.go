@@ -8,10 +8,10 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// kills ends nodes that were started here, now and then. What goes wrong after a kill mostly needs
-// one at the right moment: when a node has just become the leader, and nobody else has heard of it.
-// A random time is hardly ever such a moment. So half of the kills come soon after a node has shown
-// something, half of these at that node.
+// kills ends nodes that were started here, now and then. Most bugs need a kill at the right moment:
+// when a node has just become the leader, and nobody else has heard of it. A random time is hardly
+// ever such a moment. So half of the kills come soon after a node has shown something, half of
+// these at that node.
 type kills struct {
 	every  time.Duration // on average, or a little more
 	random *rand.Rand    // nil: nothing is killed
@@ -23,8 +23,8 @@ type kills struct {
 }
 
 const (
-	// Times are drawn evenly over their orders of magnitude: an algorithm's own times are not known.
-	// A kill comes so soon after something was shown:
+	// Times are drawn evenly over their orders of magnitude: nobody knows those that matter. A kill
+	// comes so soon after something was shown:
 	soonestKill, latestKill = time.Millisecond, time.Second
 	// A node starts again after:
 	soonestStart, latestStart = 50 * time.Millisecond, 6 * time.Second

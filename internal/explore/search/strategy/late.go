@@ -2,7 +2,6 @@ package strategy
 
 import (
 	"math"
-	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/memo"
@@ -212,14 +211,14 @@ func (l *Late) first(p *space.Path) (event int) {
 	}
 	event = l.overtaking.first(p.Last(), event)
 	if l.swaps > 0 && l.draw.below(l.swaps) == 0 {
-		event = l.swap(p.Last(), event, p.System().Rules().Latency/2)
+		event = l.swap(p.Last(), event, ariadne.Time(p.System().Rules().Latency/2))
 	}
 	return event
 }
 
-// swap draws one of the messages that arrive at a node less than some time after an event's, or that
-// one.
-func (l *Late) swap(f *space.Frame, event int, within time.Duration) int {
+// swap draws one of the messages that arrive at a node less than some time after an event's, or
+// that one.
+func (l *Late) swap(f *space.Frame, event int, within ariadne.Time) int {
 	first, n := &f.Enabled[event], 0
 	if first.Kind != ariadne.ActDeliver {
 		return event
@@ -227,7 +226,7 @@ func (l *Late) swap(f *space.Frame, event int, within time.Duration) int {
 	for i := range f.Plain {
 		e := &f.Enabled[i]
 		if e.Kind == ariadne.ActDeliver && e.Node == first.Node && !l.overtaking.held(e) && l.waitingFor(e) == nil &&
-			e.At < first.At.Add(within) {
+			e.At < first.At+within {
 			if n++; l.draw.below(n) == 0 {
 				event = i
 			}

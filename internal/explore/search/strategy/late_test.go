@@ -35,12 +35,12 @@ func TestSwap(t *testing.T) {
 	l.waiting = []waiting{{f.Enabled[5].Packet.Chain(), 1, ms(50)}}
 	drawn := map[int]int{}
 	for range 300 {
-		drawn[l.swap(f, 0, 5*time.Millisecond)]++
+		drawn[l.swap(f, 0, ms(5))]++
 	}
 	if len(drawn) != 3 || drawn[0] < 50 || drawn[1] < 50 || drawn[6] < 50 {
 		t.Errorf("drawn, by event: %v, not 0, 1 and 6 alike", drawn)
 	}
-	if event := l.swap(f, 3, 5*time.Millisecond); event != 3 {
+	if event := l.swap(f, 3, ms(5)); event != 3 {
 		t.Errorf("a timer changes places with event %d", event)
 	}
 }
