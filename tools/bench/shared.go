@@ -315,7 +315,7 @@ func (b *bench) readByPart(parts int) (messages, bytes float64, err error) {
 // and each process judges one. So the property of the killed process must have the verdicts of the
 // others.
 func (b *bench) measureTakeOver() error {
-	for _, n := range []int{1000, 10_000} {
+	for _, n := range []int{1000, 10_000, 100_000} {
 		var took []float64
 		for range min(b.repeat, 3) {
 			b.progress.now(fmt.Sprintf("a verifier is killed after %d tuples", n))
@@ -344,7 +344,7 @@ func (b *bench) takeOver(n int) (took time.Duration, err error) {
 		s.children = append(s.children, c)
 	}
 	time.Sleep(5 * time.Second) // until each has a property
-	if err := errors.Join(s.disagree(1), s.showTuples(n, 500), s.disagree(2), s.awaitFound(2)); err != nil {
+	if err := errors.Join(s.disagree(1), s.showTuples(n, max(500, n/50)), s.disagree(2), s.awaitFound(2)); err != nil {
 		return 0, err
 	}
 	killed := s.children[len(s.children)-1]
