@@ -19,8 +19,8 @@ type hunt struct {
 }
 
 // Where something must never be, short watches with many kills look for it: a replica that was down
-// may never come back to its group, so a long watch soon has nothing to kill. What must happen in
-// the end counts as missing only after a minute.
+// may never come back to its group, so a long watch soon has nothing to kill. A watch counts what
+// must happen in the end as missing only after a minute.
 var (
 	never      = hunt{kill: time.Second, time: 15 * time.Second, watches: 8}
 	eventually = hunt{kill: 15 * time.Second, time: 2 * time.Minute, watches: 1}
