@@ -116,6 +116,7 @@ storage: build
 	@$(WRAP)
 
 stacks: build
+	examples/disk/fetch
 	$(GO) run ./tools/stacks
 	@$(WRAP)
 
