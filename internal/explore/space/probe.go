@@ -234,9 +234,15 @@ func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 		}
 	}
 	f.told.times(f.all(at))
-	for i := 1; i < len(at); i++ {
-		f.bisect(at[i-1], at[i])
+	// A text may stand at few of these times, with a number in it that is another at each. Looking
+	// for where that changes takes all tries, so it comes last.
+	numbers := f.told.plain
+	for _, f.told.plain = range slices.Compact([]bool{false, numbers}) {
+		for i := 1; i < len(at); i++ {
+			f.bisect(at[i-1], at[i])
+		}
 	}
+	slices.Sort(f.found)
 	return f.found, f.err
 }
 
@@ -256,7 +262,7 @@ func (f *finder) bisect(from, to ariadne.Time) {
 	switch {
 	case f.err != nil || f.sameOutcome(from, to) || len(f.found) >= 2*maxTurns:
 	case to-from <= turnExact:
-		if !f.learnWritten(from, to) {
+		if !f.isFound(from) && !f.learnWritten(from, to) {
 			f.found = append(f.found, from, to)
 		}
 	case f.tries < f.most:
@@ -264,6 +270,16 @@ func (f *finder) bisect(from, to ariadne.Time) {
 		f.bisect(from, mid)
 		f.bisect(mid, to)
 	}
+}
+
+// isFound reports whether the outcome is known to turn after a time.
+func (f *finder) isFound(from ariadne.Time) bool {
+	for i := 0; i < len(f.found); i += 2 {
+		if f.found[i] == from {
+			return true
+		}
+	}
+	return false
 }
 
 // learnWritten reports whether what differs between two times next to each other is what time it

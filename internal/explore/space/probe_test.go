@@ -75,3 +75,30 @@ func TestTimeInLine(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnBesideTimes: a line that changes in more than its numbers is found before numbers are
+// looked at, which may be others at each time and stand only before that change.
+func TestTurnBesideTimes(t *testing.T) {
+	const ms = ariadne.Time(1e6)
+	for _, unit := range []ariadne.Time{ms, 1000 * ms} {
+		for _, turn := range []ariadne.Time{700 * ms, 4500 * ms, 61234 * ms} {
+			f := &finder{source: lines(func(at ariadne.Time) []string {
+				if at < turn {
+					return []string{fmt.Sprint("hit of age ", int(at/unit))}
+				}
+				return []string{fmt.Sprint("miss at ", int(at/unit))}
+			}), first: 0, last: 3600 * 1000 * ms, spreads: true, seen: map[ariadne.Time][]part{}}
+			turns, err := f.findTurns(f.first, f.last)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := false
+			for i := 0; i < len(turns); i += 2 {
+				found = found || turns[i] < turn && turn <= turns[i+1]
+			}
+			if !found || !slices.IsSorted(turns) {
+				t.Errorf("at %d, times in units of %d: found %d in %d tries", turn, unit, turns, f.tries)
+			}
+		}
+	}
+}
