@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // TestKills: a kill comes every so often, and about half of them come soon after a node has shown
@@ -43,5 +45,15 @@ func TestKills(t *testing.T) {
 	all, soon, there = run(false)
 	if all < 500 || all > 800 || soon != 0 || there != 0 {
 		t.Errorf("nothing is shown: %d kills, %d after that, %d there", all, soon, there)
+	}
+}
+
+// TestRestartWaits: a node that was killed does not start again before its program has ended.
+func TestRestartWaits(t *testing.T) {
+	n := &watched{def: &spec.Node{Name: "n1"}}
+	r := &launch{node: n, program: &native.Running{}, waiting: true}
+	a := &Agent{started: started{running: []*launch{r}}}
+	if err := a.restart(); err != nil || !r.waiting || r.starts != 0 {
+		t.Errorf("the node was started beside its program: %v", err)
 	}
 }

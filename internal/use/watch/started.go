@@ -52,10 +52,11 @@ func (a *Agent) startAll(_ context.Context) error {
 	return a.restart()
 }
 
-// restart starts what is due.
+// restart starts what is due. A program that was killed may need longer to end than it is to be
+// down: until its end is recorded, what it exposed still holds, and it has its address.
 func (a *Agent) restart() error {
 	for _, r := range a.running {
-		if !r.waiting || a.now() < r.again {
+		if !r.waiting || a.now() < r.again || r.program != nil {
 			continue
 		}
 		if err := a.start(r); err != nil {
