@@ -367,7 +367,6 @@ func (j *Judge) judge(s *expose.Snapshot, end bool) string {
 			}
 			continue
 		}
-		j.thread.SetLocal(apartKey, nil)
 		holds := j.holds(q, s, given)
 		if j.err != nil {
 			return ""
@@ -441,6 +440,7 @@ func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict
 		}
 		args = append(args, given[name])
 	}
+	j.thread.SetLocal(apartKey, nil)
 	v, err := script.Call(j.thread, q.fn, args)
 	if err == nil {
 		err = f(v)
@@ -486,7 +486,11 @@ func (j *Judge) Aims(s *expose.Snapshot) (when, holds uint64) {
 }
 
 // Reads implements space.Properties.
-func (j *Judge) Reads(goal int, s *expose.Snapshot) string { return j.describe(&j.goals[goal].expr, s) }
+func (j *Judge) Reads(goal int, s *expose.Snapshot) string {
+	q := &j.goals[goal].expr
+	j.holds(q, s, starlark.StringDict{}) // the last call may have been of another snapshot (few)
+	return j.describe(q, s)
+}
 
 // historyLimit is how long anybody thinks about a history.
 const historyLimit = 10 * time.Second

@@ -145,6 +145,44 @@ func TestMessageNamesTuples(t *testing.T) {
 	}
 }
 
+// TestMessageOfGoal: a message of what must happen names tuples of its own snapshot first, whatever
+// was judged before.
+func TestMessageOfGoal(t *testing.T) {
+	p, err := NewProperties(Config{Path: "x.yaml", Nodes: []string{"n1", "n2"},
+		Sources: expose.Sources{{Name: "value", Line: regexp.MustCompile(`(?P<key>\w+)=(?P<text>.*)`), Key: []int{1},
+			Fields: []string{"key", "text"}}},
+		Goals: []property.Goal{{Name: "same", Expr: "agree(value)"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := p.NewJudge(1)
+	snapshot := func(apart rune) *expose.Snapshot {
+		s := &expose.Snapshot{Sets: make([]*expose.Set, 2), Up: []bool{true, true}}
+		for i := range s.Sets {
+			var out ariadne.Output
+			for key := 'a'; key < 'p'; key++ {
+				text := fmt.Sprintf("%c=1", key)
+				if key == apart {
+					text = fmt.Sprintf("%c=%d", key, i+1)
+				}
+				out.Logs = append(out.Logs, ariadne.LogLine{Stream: 1, Text: text})
+			}
+			s.Sets[i] = s.Sets[i].After(j.Find(ariadne.NodeID(i), nil, &out).Changes)
+		}
+		return s
+	}
+	m, n := snapshot('m'), snapshot('n')
+	for _, s := range []*expose.Snapshot{m, n, m} {
+		j.Aims(s)
+	}
+	for s, want := range map[*expose.Snapshot]string{m: "n1 value(key=m, text=1), n2 value(key=m, text=2), ",
+		n: "n1 value(key=n, text=1), n2 value(key=n, text=2), "} {
+		if got := j.Reads(0, s); !strings.HasPrefix(got, want) || j.Err() != nil {
+			t.Errorf("%s, %v", got, j.Err())
+		}
+	}
+}
+
 // TestWindow: what properties see of earlier snapshots.
 func TestWindow(t *testing.T) {
 	sources := expose.Sources{
