@@ -49,14 +49,14 @@ a violation may be none because a node was missing.`,
   ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkShared(&o); err != nil {
+			if err := checkWatch(&o); err != nil {
 				return err
 			}
 			s, err := spec.Read(args[0])
 			if err != nil {
 				return err
 			}
-			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON}
+			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON, kills: o.Kill > 0}
 			o.OnBegin = p.begin
 			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			if !quiet {
@@ -98,10 +98,14 @@ func tlsFlags(f *pflag.FlagSet, to *stream.TLS) {
 	f.StringVar(&to.Key, "tls-key", "", "with --tls-cert: `file` of its key (PEM)")
 }
 
-// checkShared says which options do not go together.
-func checkShared(o *watch.Options) error {
+// checkWatch says which options are wrong, or do not go together.
+func checkWatch(o *watch.Options) error {
 	s := &o.Shared
 	switch {
+	case o.Time < 0:
+		return usageError{fmt.Errorf("watch: --time: %v is not a duration above 0", o.Time)}
+	case o.Kill < 0:
+		return usageError{fmt.Errorf("watch: --kill: %v is not a duration above 0", o.Kill)}
 	case s.Listen != "" && s.Log != "":
 		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
 	case s.Store != "" && s.Listen == "":
@@ -185,6 +189,7 @@ type watchPrinter struct {
 	*app
 	spec        *spec.Spec
 	quiet, json bool
+	kills       bool       // nodes are to be killed
 	mu          sync.Mutex // changes and findings come from different goroutines
 	second      int64      // in which lines were printed
 	printed     int        // in that second
@@ -334,5 +339,9 @@ func (p *watchPrinter) report(r *watch.Report) {
 	}
 	outcome := map[record.Outcome]string{record.Nothing: "No violation.", record.Violated: "Violation.",
 		record.Suspected: "Suspected violation.", record.Inconclusive: "Inconclusive."}[r.Outcome]
-	fmt.Fprintf(p.out, "%s Watched for %v.\n", outcome, r.Elapsed.Round(time.Millisecond))
+	killed := ""
+	if p.kills {
+		killed = ", with " + plural(r.Kills, "kill")
+	}
+	fmt.Fprintf(p.out, "%s Watched for %v%s.\n", outcome, r.Elapsed.Round(time.Millisecond), killed)
 }

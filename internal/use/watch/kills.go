@@ -28,12 +28,14 @@ const (
 	soonestKill, latestKill = time.Millisecond, time.Second
 	// A node starts again after:
 	soonestStart, latestStart = 50 * time.Millisecond, 6 * time.Second
+	// rarestKills bounds the average, so that a multiple of it is still a time.
+	rarestKills = 365 * 24 * time.Hour
 )
 
 // begin begins kills every so often.
 func (k *kills) begin(every time.Duration, seed uint64, now ariadne.Time) {
 	if every > 0 {
-		k.every, k.random = every, rand.New(rand.NewPCG(seed, 0))
+		k.every, k.random = min(every, rarestKills), rand.New(rand.NewPCG(seed, 0))
 		k.next = now.Add(k.wait())
 	}
 }

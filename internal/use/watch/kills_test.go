@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -45,6 +46,17 @@ func TestKills(t *testing.T) {
 	all, soon, there = run(false)
 	if all < 500 || all > 800 || soon != 0 || there != 0 {
 		t.Errorf("nothing is shown: %d kills, %d after that, %d there", all, soon, there)
+	}
+}
+
+// TestSeldomKills: nothing is killed soon if kills are to be as seldom as a duration can say.
+func TestSeldomKills(t *testing.T) {
+	for seed := range uint64(20) {
+		var k kills
+		k.begin(math.MaxInt64, seed, 0)
+		if now := ariadne.Time(time.Hour); k.due(now) || k.waits {
+			t.Errorf("seed %d: the first kill is due after %v", seed, time.Duration(k.next))
+		}
 	}
 }
 
