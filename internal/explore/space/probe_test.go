@@ -159,3 +159,26 @@ func TestTurnBesideTimes(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundaryBesideTimes: where words differ at a boundary, numbers do not tell on which side of
+// it an outcome is. Else they do.
+func TestBoundaryBesideTimes(t *testing.T) {
+	output := func(text string) *ariadne.Output {
+		return &ariadne.Output{Logs: []ariadne.LogLine{{Stream: 1, Text: text}}}
+	}
+	for _, c := range []struct {
+		before, after, text string
+		is                  bool // after
+	}{
+		{"1.017 busy", "2.018 granted", "2.019 granted", true},
+		{"1.017 busy", "2.018 granted", "2.018 busy", false},
+		{"left 2", "left 1", "left 1", true},
+		{"left 2", "left 1", "left 0", false},
+	} {
+		b := Boundary{before: visibleParts(output(c.before)), after: visibleParts(output(c.after)),
+			told: comparison{plain: true}}
+		if b.DoesAfter(output(c.text)) != c.is {
+			t.Errorf("%q, then %q: %q is after: %v", c.before, c.after, c.text, !c.is)
+		}
+	}
+}
