@@ -52,6 +52,9 @@ func doCall(c fsmodel.Call, root string) error {
 		return unix.Setxattr(at, c.Text, []byte(c.Value()), 0)
 	case fsmodel.Removexattr:
 		return unix.Removexattr(at, c.Text)
+	case fsmodel.WriteBack:
+		const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+		return withFile(at, unix.O_WRONLY, func(fd int) error { return unix.SyncFileRange(fd, 0, 0, all) })
 	case fsmodel.Fsync:
 		return withFile(at, unix.O_RDONLY, unix.Fsync)
 	case fsmodel.Fdatasync:

@@ -28,6 +28,10 @@ const (
 	PunchHole   Kind = "punch hole" // fallocate that leaves zeros
 	Setxattr    Kind = "setxattr"
 	Removexattr Kind = "removexattr"
+
+	// WriteBack has the kernel write the dirty pages of a file to the device, as its flusher threads
+	// do at times of their own (sync_file_range). Nothing becomes durable.
+	WriteBack Kind = "write back"
 )
 
 // Call is a call on files. Paths are from the top of the file system, which is "".

@@ -148,6 +148,8 @@ func (t *Tree) onFile(c Call, n *Tree) (after *Tree, ok bool) {
 	switch c.Kind {
 	case Fsync, Fdatasync:
 		return t, true
+	case WriteBack:
+		return t, !f.dir
 	case Setxattr:
 		f.attrs = maps.Clone(f.attrs)
 		if f.attrs == nil {

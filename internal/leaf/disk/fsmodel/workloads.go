@@ -76,13 +76,16 @@ var further = []Call{
 	{Kind: Removexattr, Path: "B/bar", Text: "user.a"},
 }
 
-// Also are the kinds of operations that workloads have only where they are asked for.
+// Also are the kinds of calls that workloads have only where they are asked for.
 func Also() (kinds []Kind) {
 	for _, c := range further {
 		kinds = append(kinds, c.Kind)
 	}
-	return slices.Compact(kinds)
+	return append(slices.Compact(kinds), WriteBack)
 }
+
+// dirties reports whether a call leaves pages of its file that are not on their way to the device.
+func dirties(c Call) bool { return slices.Contains([]Kind{Write, Truncate, PunchHole}, c.Kind) }
 
 // operationsWith are the operations of workloads that have some kinds of further ones, too.
 func operationsWith(also []Kind) []Call {
@@ -118,7 +121,8 @@ func persistence(c Call) (calls []Call) {
 
 // Workloads are all sequences of so many operations, each followed by a persistence call or none,
 // and the last by one (as ACE makes them: Mohan and others, OSDI 2018). also are kinds of further
-// operations.
+// operations. With WriteBack, an operation may also be followed by that: each choice of what the
+// kernel has written by then is a workload of its own.
 func Workloads(length int, also ...Kind) (all [][]Call) {
 	operations := operationsWith(also)
 	var extend func(before []Call, left int)
@@ -127,6 +131,9 @@ func Workloads(length int, also ...Kind) (all [][]Call) {
 			with := append(before[:len(before):len(before)], c)
 			if left > 1 {
 				extend(with, left-1)
+			}
+			if left > 1 && slices.Contains(also, WriteBack) && dirties(c) {
+				extend(append(with[:len(with):len(with)], Call{Kind: WriteBack, Path: c.Path}), left-1)
 			}
 			for _, p := range persistence(c) {
 				persisted := append(with[:len(with):len(with)], p)
