@@ -29,8 +29,8 @@ const (
 	Setxattr    Kind = "setxattr"
 	Removexattr Kind = "removexattr"
 
-	// WriteBack has the kernel write the dirty pages of a file to the device, as its flusher threads
-	// do at times of their own (sync_file_range). Nothing becomes durable.
+	// WriteBack has the kernel write the dirty pages of a file to the device (sync_file_range), as
+	// its flusher threads do at times of their own. Nothing becomes durable.
 	WriteBack Kind = "write back"
 )
 
