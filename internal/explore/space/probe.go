@@ -216,27 +216,18 @@ func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 		at = f.spread(from, to)
 	}
 	f.told, f.most = comparison{plain: f.spreads}, maxTries
-	if f.differsWithin(at) {
-		f.divide(at)
+	if !f.differsWithin(at) {
+		if f.findInMemory(from, to); f.err != nil || len(f.found) > 0 || !f.mayComeAgain() {
+			return f.found, f.err
+		}
+		f.again, f.most = true, maxSilentTries
+		clear(f.seen)
+		at = divideTime(from, to, 2)
+		if !f.differsWithin(at) || f.cut {
+			return f.found, f.err
+		}
 	}
-	if f.err != nil || len(f.found) > 0 { // else nothing but times differs
-		return f.found, f.err
-	}
-	if f.findInMemory(from, to); f.err != nil || len(f.found) > 0 || !f.mayComeAgain() {
-		return f.found, f.err
-	}
-	f.again, f.most = true, maxSilentTries
-	clear(f.seen)
-	if at = divideTime(from, to, 2); f.differsWithin(at) && !f.cut {
-		f.divide(at)
-	}
-	return f.found, f.err
-}
-
-// divide finds them among some times, between which the outcome differs.
-func (f *finder) divide(at []ariadne.Time) {
-	from, to := at[0], at[len(at)-1]
-	if at[1]-from > turnExact {
+	if at[1]-at[0] > turnExact {
 		at = merged(at, divideTime(from, to, 4))
 		if f.mostDifferent(at) >= len(at)-1 {
 			at = merged(at, divideTime(from, to, 8))
@@ -252,6 +243,7 @@ func (f *finder) divide(at []ariadne.Time) {
 		}
 	}
 	slices.Sort(f.found)
+	return f.found, f.err
 }
 
 // differsWithin reports whether the outcome is not the same at all of some times.

@@ -76,63 +76,6 @@ func TestTimeInLine(t *testing.T) {
 	}
 }
 
-// silently is a source of one step, which writes what time it is, and has a word in memory that is
-// a function of the time.
-type silently struct {
-	lines
-	word func(at ariadne.Time) []byte
-	at   map[*memo.Local]ariadne.Time
-}
-
-func (s silently) Transition(from *memo.Local, in world.Input) (*memo.Transition, error) {
-	t, err := s.lines.Transition(from, in)
-	t.To = new(memo.Local)
-	s.at[t.To] = in.At
-	return t, err
-}
-
-func (s silently) Visit(l *memo.Local, f func(memo.Instance) error) error {
-	return f(remembering{data: s.word(s.at[l])})
-}
-
-// remembering is a node of which only memory is known: a word at the beginning of a page.
-type remembering struct {
-	memo.Instance
-	data []byte
-}
-
-func (r remembering) Memory(int) ([]ariadne.MemoryPage, error) {
-	return []ariadne.MemoryPage{{Data: append(r.data, make([]byte, memoryPageSize-len(r.data))...)}}, nil
-}
-
-// TestSilentBesideTimes: memory is compared also where a step writes what time it is. A time in
-// text that is kept there is no difference.
-func TestSilentBesideTimes(t *testing.T) {
-	const ms = ariadne.Time(1e6)
-	stamp := func(at ariadne.Time) []string { return []string{fmt.Sprint("now ", int(at))} }
-	for _, c := range []struct {
-		name  string
-		word  func(at ariadne.Time) []byte
-		found bool
-	}{
-		{"count", func(at ariadne.Time) []byte { return []byte{byte(min(at/(1500*ms), 1))} }, true},
-		{"text", func(at ariadne.Time) []byte { return fmt.Appendf(nil, "22:13:%02d", at/(1000*ms)) }, false},
-		{"words", func(at ariadne.Time) []byte {
-			return []byte([]string{"expected", "it is over"}[min(at/(1500*ms), 1)])
-		}, true},
-	} {
-		f := &finder{source: silently{stamp, c.word, map[*memo.Local]ariadne.Time{}}, first: 0, last: 2990 * ms,
-			spreads: true, memory: true, seen: map[ariadne.Time][]part{}}
-		turns, err := f.findTurns(f.first, f.last)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.found != (len(turns) == 2 && turns[0] < 1500*ms && 1500*ms <= turns[1]) || !c.found && len(turns) > 0 {
-			t.Errorf("%s: found %d", c.name, turns)
-		}
-	}
-}
-
 // TestTurnBesideTimes: a line that changes in more than its numbers is found before numbers are
 // looked at, which may be others at each time and stand only before that change.
 func TestTurnBesideTimes(t *testing.T) {

@@ -116,8 +116,7 @@ func changedWords(pages [4][]ariadne.MemoryPage, passed ariadne.Time) (words []c
 		}
 		for k := 0; k+wordSize <= len(page.Data) && len(words) < mostWords; k += wordSize {
 			a, b := wordOf(data[0], k), wordOf(data[3], k)
-			if a != b && a == wordOf(data[1], k) && b == wordOf(data[2], k) && !isTime(int64(b-a), passed) &&
-				!isWrittenTime(a, b) {
+			if a != b && a == wordOf(data[1], k) && b == wordOf(data[2], k) && !isTime(int64(b-a), passed) {
 				words = append(words, changedWord{memoryWord{page.Process, page.Address + uint64(k)}, a, b})
 			}
 		}
@@ -154,25 +153,11 @@ func isTime(difference int64, passed ariadne.Time) bool {
 		difference = -difference
 	}
 	for unit := ariadne.Time(1e9); unit > 0; unit /= 1000 {
-		if d := difference - int64(passed/unit); d == 0 || d == 1 { // by where a unit begins
+		if d := difference - int64(passed/unit); -1 <= d && d <= 1 {
 			return true
 		}
 	}
 	return false
-}
-
-// isWrittenTime reports whether two words are text, and differ in digits only, as the times of
-// lines do that are kept in a buffer.
-func isWrittenTime(a, b uint64) bool {
-	isDigit := func(c byte) bool { return '0' <= c && c <= '9' }
-	for range wordSize {
-		x, y := byte(a), byte(b)
-		if x < ' ' || x > '~' || x != y && !(isDigit(x) && isDigit(y)) {
-			return false
-		}
-		a, b = a>>8, b>>8
-	}
-	return true
 }
 
 // isRatherLast reports whether more of some words are what they are at last than what they are at
