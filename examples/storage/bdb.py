@@ -1,6 +1,7 @@
-"""Workload of tools/storage: rows in Berkeley DB, each in a transaction (put), and a check after recovery.
+"""Rows in Berkeley DB, each put in a transaction of its own, and looked for after a recovery.
 
-Status 1 says that the database cannot be read, 2 that a row is missing that the file "said" has.
+bdb.py HOME put ROW...    prints each row once its transaction has committed
+bdb.py HOME check ROW...  ends with status 1 if the database cannot be read, with 2 if a row is missing
 """
 
 import sys
@@ -18,11 +19,9 @@ if verb == "put":
         txn = env.txn_begin()
         table.put(row.encode(), row.encode() * 1000, txn)
         txn.commit()
-        with open("said", "a") as said:
-            print(row, file=said)
+        print(row, flush=True)
     table.close()
     env.close()
-else:
-    with open("said") as said:
-        missing = [r for r in said.read().split() if table.get(r.encode()) != r.encode() * 1000]
-    sys.exit(2 if missing else 0)
+elif missing := [row for row in rows if table.get(row.encode()) != row.encode() * 1000]:
+    print(f"row {missing[0]} is lost", file=sys.stderr)
+    sys.exit(2)

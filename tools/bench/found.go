@@ -12,7 +12,7 @@ import (
 )
 
 // hunt is how a bug is looked for while the nodes of a system run natively and are killed now and
-// then: by so many watches one after the other, each of a system that starts anew.
+// then: by some watches in a row, each of a system that starts anew.
 type hunt struct {
 	kill, time time.Duration // as the options of a watch
 	watches    int
@@ -49,10 +49,10 @@ func (b *bench) measureFound() error {
 			continue
 		}
 		var took []float64
-		for hunt := range b.repeat {
+		for i := range b.repeat {
 			began := time.Now()
-			for i := range e.watches {
-				found, err := b.finds(spec, &e.hunt, 1+hunt*e.watches+i)
+			for k := range e.watches {
+				found, err := b.finds(spec, &e.hunt, 1+i*e.watches+k)
 				if err != nil {
 					return err
 				}

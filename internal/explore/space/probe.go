@@ -237,13 +237,21 @@ func (f *finder) findTurns(from, to ariadne.Time) ([]ariadne.Time, error) {
 	// A text may stand at few of these times, with a number in it that is another at each. Looking
 	// for where that changes takes all tries, so it comes last.
 	numbers := f.told.plain
-	for _, f.told.plain = range slices.Compact([]bool{false, numbers}) {
-		for i := 1; i < len(at); i++ {
-			f.bisect(at[i-1], at[i])
-		}
+	f.told.plain = false
+	f.bisectAll(at)
+	if numbers {
+		f.told.plain = true
+		f.bisectAll(at)
 	}
 	slices.Sort(f.found)
 	return f.found, f.err
+}
+
+// bisectAll finds them between some times.
+func (f *finder) bisectAll(at []ariadne.Time) {
+	for i := 1; i < len(at); i++ {
+		f.bisect(at[i-1], at[i])
+	}
 }
 
 // differsWithin reports whether the outcome is not the same at all of some times.

@@ -21,7 +21,8 @@ type groups struct {
 	tables   []map[shown]expose.Tuple
 	members  map[string]map[member]bool // of each group that has some
 	// changed are groups that have changed since the last moment that was judged, and their tuples
-	// then.
+	// then. It has nothing while snapshots are judged as a whole, and no group that was empty then
+	// and is so again: keys may come and go for ever.
 	changed map[string][]owned
 	// cut: there is no such moment, or there was one after it that was not judged
 	cut bool
@@ -105,8 +106,11 @@ func (g *groups) drop(node ariadne.NodeID, at shown) {
 	}
 	group := g.touch(node, &t)
 	delete(g.tables[node], at)
-	if delete(g.members[group], member{node, at}); len(g.members[group]) == 0 {
-		delete(g.members, group)
+	if delete(g.members[group], member{node, at}); len(g.members[group]) > 0 {
+		return
+	}
+	if delete(g.members, group); g.cut || len(g.changed[group]) == 0 {
+		delete(g.changed, group)
 	}
 }
 
@@ -124,7 +128,7 @@ func (g *groups) put(node ariadne.NodeID, t expose.Tuple) {
 // touch keeps what the group of a tuple is before it changes, and returns the group.
 func (g *groups) touch(node ariadne.NodeID, t *expose.Tuple) string {
 	group := g.division.Group(g.names[node], t)
-	if _, ok := g.changed[group]; !ok {
+	if _, ok := g.changed[group]; !ok && !g.whole {
 		g.changed[group] = g.of(group)
 	}
 	return group

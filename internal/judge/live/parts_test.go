@@ -74,6 +74,15 @@ func drawKeyed(t *rapid.T) *truth {
 	return x
 }
 
+// drawTold is drawKeyed with the records that tell of it, and how they are judged.
+func drawTold(t *rapid.T) (x *truth, c Config, records []Record) {
+	x = drawKeyed(t)
+	clockError := rapid.SampledFrom([]int{0, 50}).Draw(t, "clock error")
+	c = Config{ClockError: time.Duration(clockError),
+		Settle: rapid.SampledFrom([]time.Duration{0, 5}).Draw(t, "settle")}
+	return x, c, x.told(t, rapid.Bool().Draw(t, "exact"), clockError)
+}
+
 // partVerdicts are the states that a verifier judges, how many of them are broken, and what it
 // found and counted.
 type partVerdicts struct {
@@ -162,11 +171,7 @@ func neededBy(p *judge.Properties, part, parts int, records []Record) (all []Rec
 func TestParts(t *testing.T) {
 	broken, left := map[string]int{}, 0
 	rapid.Check(t, func(t *rapid.T) {
-		x := drawKeyed(t)
-		clockError := rapid.SampledFrom([]int{0, 50}).Draw(t, "clock error")
-		c := Config{ClockError: time.Duration(clockError),
-			Settle: rapid.SampledFrom([]time.Duration{0, 5}).Draw(t, "settle")}
-		records := x.told(t, rapid.Bool().Draw(t, "exact"), clockError)
+		x, c, records := drawTold(t)
 		for name, p := range keyed(x.nodes) {
 			whole := verdictsOf(t, p, c, records)
 			for _, n := range []int{2, 3} {
@@ -208,11 +213,7 @@ func TestParts(t *testing.T) {
 func TestGroups(t *testing.T) {
 	found, byGroups := map[string]int{}, map[string]int{}
 	rapid.Check(t, func(t *rapid.T) {
-		x := drawKeyed(t)
-		clockError := rapid.SampledFrom([]int{0, 50}).Draw(t, "clock error")
-		c := Config{ClockError: time.Duration(clockError),
-			Settle: rapid.SampledFrom([]time.Duration{0, 5}).Draw(t, "settle")}
-		records := x.told(t, rapid.Bool().Draw(t, "exact"), clockError)
+		x, c, records := drawTold(t)
 		saves := rapid.Uint64().Draw(t, "saves")
 		for name, p := range keyed(x.nodes) {
 			v, whole := NewVerifier(c, p), NewVerifier(c, p)
@@ -251,6 +252,28 @@ func TestGroups(t *testing.T) {
 		if found[name] == 0 || byGroups[name] == 0 {
 			t.Errorf("%s: %d violations, %d records taken by groups: the test tries too little", name, found[name],
 				byGroups[name])
+		}
+	}
+}
+
+// TestChangedIsBounded: of keys that come and go, nothing is kept, however long no moment is
+// judged, or snapshots are judged as a whole.
+func TestChangedIsBounded(t *testing.T) {
+	for name, of := range map[string]func(*groups){
+		"not judged for long": func(g *groups) { g.judged() },
+		"never judged":        func(g *groups) { g.cut = true },
+		"as a whole":          func(g *groups) { g.whole = true },
+	} {
+		g := newGroups(keyed(2)["agree"])
+		of(g)
+		value := func(k int) expose.Tuple {
+			return expose.Tuple{Name: "value", Key: strconv.Itoa(k), Values: []string{strconv.Itoa(k), "1"}}
+		}
+		for k := range 1000 {
+			g.apply(0, []expose.Change{{Tuple: value(k)}, {Tuple: value(k - 10), Ends: true}})
+		}
+		if len(g.changed) > 10 || len(g.members) != 10 {
+			t.Errorf("%s: %d groups have changed, of %d", name, len(g.changed), len(g.members))
 		}
 	}
 }

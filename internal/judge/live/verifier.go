@@ -567,6 +567,7 @@ func (v *Verifier) decideByGroups(e *event) (bool, error) {
 		if verdict != "" {
 			v.fill()
 			g.whole = true
+			clear(g.changed)
 			return false, nil
 		}
 	}
