@@ -35,6 +35,7 @@ type home struct {
 	shows  *Node             // whose files the tree shows; nil: those of one that is gone
 
 	following following // of pages
+	contents  contents  // of pages of checkpoints
 }
 
 // clearArea takes out of Ariadne's pages what other copies have left there: programs can

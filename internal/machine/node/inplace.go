@@ -83,33 +83,38 @@ func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
 		if !maps.Equal(p.opened[i], hostFilesOf(proc.threads[0].k.Proc)) {
 			return 0, false
 		}
-		fresh, ok := n.readWritten(i, proc)
-		if !ok || len(p.pages[i])+len(fresh) > mostPages {
+		written, fresh, ok := n.readWritten(i, proc)
+		if !ok || len(p.pages[i])+len(written) > mostPages {
 			return 0, false
 		}
-		p.unchanged = p.unchanged && p.had(i, fresh)
-		var added int
-		p.pages[i], added = p.pages[i].merge(fresh, p.forks.known(i))
-		bytes += int64(added) * pageSize
+		p.unchanged = p.unchanged && p.had(i, written)
+		p.pages[i] = p.pages[i].merge(written, p.forks.known(i))
+		bytes += int64(fresh) * pageSize
 	}
 	n.home.following.used++
 	return bytes, true
 }
 
-// readWritten reads the pages that process i has written since the node last looked.
-func (n *Node) readWritten(i int, proc *process) (fresh pages, ok bool) {
+// readWritten reads the pages that process i has written since the node last looked. fresh is how
+// many of them have a content that no checkpoint has had.
+func (n *Node) readWritten(i int, proc *process) (written pages, fresh int, ok bool) {
 	at, ok := n.paging.writtenPages(i)
 	if !ok {
-		return nil, false
+		return nil, 0, false
 	}
-	to := newPages(len(at))
+	to := n.home.contents.space(len(at))
 	if e := proc.threads[0].tr.ReadPages(at, to); e != 0 {
-		return nil, false
+		return nil, 0, false
 	}
+	written = make(pages, len(at))
 	for k, a := range at {
-		fresh = append(fresh, pageAt{a, (*page)(to[k])})
+		shared, isFresh := n.home.contents.share((*page)(to[k]))
+		written[k] = pageAt{a, shared}
+		if isFresh {
+			fresh++
+		}
 	}
-	return fresh, true
+	return written, fresh, true
 }
 
 // writtenPages lists the addresses of the pages that process i has written since the node last
@@ -177,13 +182,12 @@ func newPages(n int) []*[pageSize]byte {
 	return to
 }
 
-// merge returns the list with fresh pages in the place of old ones, and how many of these have new
-// content. A fresh page with the old content becomes the old page, so that a comparison of pointers
-// finds them equal. One with the content that it has in the fork, as far as that is known, is left
-// out.
-func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages, added int) {
+// merge returns the list with fresh pages in the place of old ones. A fresh page with the old
+// content becomes the old page, so that a comparison of pointers finds them equal. One with the
+// content that it has in the fork, as far as that is known, is left out.
+func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages) {
 	if len(fresh) == 0 {
-		return old, 0
+		return old
 	}
 	all = make(pages, 0, len(old)+len(fresh))
 	for len(old) > 0 || len(fresh) > 0 {
@@ -199,12 +203,10 @@ func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages, added int
 			continue
 		case was != nil && *was == *f.page:
 			f.page = was
-		default:
-			added++
 		}
 		all = append(all, f)
 	}
-	return all, added
+	return all
 }
 
 // compare compares the page's address with another.

@@ -63,20 +63,23 @@ func (c *Checkpoint) Return() error {
 	if c.moved == nil {
 		return nil
 	}
-	n, procs := 0, make([]pages, len(c.moved.procs))
+	fresh, procs := 0, make([]pages, len(c.moved.procs))
 	for i, list := range c.moved.procs {
-		to := newPages(len(list))
-		for k, p := range list {
-			if err := c.moved.store.Load(p.place, to[k][:]); err != nil {
+		for _, p := range list {
+			var read page
+			if err := c.moved.store.Load(p.place, read[:]); err != nil {
 				return err
 			}
-			procs[i] = append(procs[i], pageAt{p.at, (*page)(to[k])})
+			shared, isFresh := c.home.contents.share(&read)
+			procs[i] = append(procs[i], pageAt{p.at, shared})
+			if isFresh {
+				fresh++
+			}
 		}
-		n += len(list)
 	}
 	c.moved.free()
 	c.moved, c.pages = nil, procs
-	c.bytes += int64(n) * pageSize
+	c.bytes += int64(fresh) * pageSize
 	return nil
 }
 

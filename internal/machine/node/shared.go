@@ -5,7 +5,7 @@ package node
 import (
 	"fmt"
 	"maps"
-	"os"
+	"slices"
 	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
@@ -37,22 +37,42 @@ type view struct {
 
 func (v view) segment() segment { return segment{v.Dev, v.Inode} }
 
-// sharedViews lists the writable mappings of shared memory, by process and address.
+// number is which page of the segment a view shows at an address. address is the opposite, and shows
+// reports whether there is one.
+func (v view) number(addr uint64) uint64 { return (addr - v.Start + v.Offset) / pageSize }
+
+func (v view) address(no uint64) uint64 { return v.Start + no*pageSize - v.Offset }
+
+func (v view) shows(no uint64) bool {
+	return no*pageSize >= v.Offset && v.address(no) < v.End
+}
+
+// sharedViews lists the writable mappings of shared memory, by process and address, and leaves out
+// those that show no more than one before: processes inherit them.
 func (n *Node) sharedViews() []view {
 	var list []view
+	type beginning struct {
+		segment
+		offset uint64
+	}
+	shown := map[beginning]uint64{} // how much of it
 	for _, p := range n.processes() {
 		th := p.fork
 		if th == nil {
 			continue
 		}
-		maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.PID))
-		must(err)
-		for m := range procmaps.All(string(maps)) {
+		for m := range procmaps.All(th.maps()) {
 			// A file has a name that is a path; these have none, or say what they are.
 			named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
 				!strings.HasPrefix(m.Name, "/SYSV")
-			if m.Shared() && !named {
-				list = append(list, view{m, th})
+			if !m.Shared() || named {
+				continue
+			}
+			v := view{m, th}
+			from := beginning{v.segment(), v.Offset}
+			if size := v.End - v.Start; size > shown[from] {
+				shown[from] = size
+				list = append(list, v)
 			}
 		}
 	}
@@ -66,28 +86,40 @@ func (n *Node) captureShared() {
 	}
 	now := sharedMemory{}
 	for _, v := range n.sharedViews() {
-		old := n.shared[v.segment()]
 		pages := now[v.segment()]
 		if pages == nil {
 			pages = map[uint64]*page{}
 			now[v.segment()] = pages
 		}
-		for _, addr := range n.resident(v) {
-			no := (addr - v.Start + v.Offset) / pageSize
-			if pages[no] != nil {
-				continue
-			}
-			p := new(page)
-			if e := v.th.tr.Peek(addr, p[:]); e != 0 {
-				must(fmt.Errorf("shared memory at %#x: %w", addr, e))
-			}
-			if was := old[no]; was != nil && *was == *p {
-				p = was
-			}
-			pages[no] = p
-		}
+		n.readShared(v, func(no uint64) bool { return pages[no] == nil }, func(no uint64, p *page) {
+			pages[no], _ = n.home.contents.share(p)
+		})
 	}
 	n.shared = now
+}
+
+// readShared calls f with those pages that a view shows which are wanted and have content, by their
+// number in the segment. f must not keep them.
+func (n *Node) readShared(v view, wanted func(no uint64) bool, f func(no uint64, p *page)) {
+	var at []uint64
+	for _, addr := range n.resident(v) {
+		if wanted(v.number(addr)) {
+			at = append(at, addr)
+		}
+	}
+	for some := range slices.Chunk(at, mostPages) {
+		to := n.home.contents.space(len(some))
+		if e := v.th.tr.ReadPages(some, to); e != 0 {
+			for i, addr := range some { // one that the program may not read
+				if e := v.th.tr.Peek(addr, to[i][:]); e != 0 {
+					must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+				}
+			}
+		}
+		for i, addr := range some {
+			f(v.number(addr), (*page)(to[i]))
+		}
+	}
 }
 
 // resident lists the pages of a mapping that have content.
@@ -116,25 +148,28 @@ func (n *Node) restoreShared() {
 	if !n.k.SharesMemory {
 		return
 	}
+	seen := map[segment]map[uint64]bool{} // by the number of a page
 	for _, v := range n.sharedViews() {
-		want := n.shared[v.segment()]
-		resident := map[uint64]bool{}
-		for _, addr := range n.resident(v) {
-			no := (addr - v.Start + v.Offset) / pageSize
-			resident[no] = true
+		want, done := n.shared[v.segment()], seen[v.segment()]
+		if done == nil {
+			done = map[uint64]bool{}
+			seen[v.segment()] = done
+		}
+		var zero page
+		n.readShared(v, func(no uint64) bool { return !done[no] }, func(no uint64, have *page) {
+			done[no] = true
 			p := want[no]
 			if p == nil {
-				p = new(page)
+				p = &zero
 			}
-			var have page
-			if e := v.th.tr.Peek(addr, have[:]); e == 0 && have != *p {
-				n.putPage(v, addr, p)
+			if *have != *p {
+				n.putPage(v, v.address(no), p)
 			}
-		}
+		})
 		for no, p := range want {
-			addr := v.Start + no*pageSize - v.Offset
-			if !resident[no] && no*pageSize >= v.Offset && addr < v.End {
-				n.putPage(v, addr, p)
+			if !done[no] && v.shows(no) {
+				done[no] = true
+				n.putPage(v, v.address(no), p)
 			}
 		}
 	}

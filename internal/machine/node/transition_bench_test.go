@@ -20,27 +20,30 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// BenchmarkTransition is what a new transition of a real node costs: a copy is thawed
-// from a checkpoint, given its next input and frozen. The states are those in the
-// middle of the natural schedule, of the node that has most inputs. Medians of the
-// parts are reported apart, in µs.
+// BenchmarkTransition is what a new transition of a real node costs: the node goes back to a
+// checkpoint, in place or as a copy, is given its next input and frozen. The states are those in
+// the middle of the natural schedule, of the node that has most inputs. Medians of the parts are
+// reported apart, in µs.
 func BenchmarkTransition(b *testing.B) {
 	for _, example := range []string{"memcached/memcached", "redis/replication", "raftkv/raftkv", "etcd/etcd-3.5"} {
-		b.Run(path.Base(example), func(b *testing.B) {
-			dir, _ := path.Split(example)
-			if out, err := exec.Command("../../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
-				b.Skipf("not fetched: %v\n%s", err, out)
-			}
-			s, err := spec.Read("../../../examples/" + example + ".yaml")
-			if err != nil {
-				b.Fatal(err)
-			}
-			runtime.LockOSThread()
-			if err := tracee.Pin(0); err != nil {
-				b.Fatal(err)
-			}
-			transition(b, s)
-		})
+		for _, inPlace := range []bool{false, true} {
+			how := map[bool]string{false: "copies", true: "in place"}[inPlace]
+			b.Run(path.Base(example)+"/"+how, func(b *testing.B) {
+				dir, _ := path.Split(example)
+				if out, err := exec.Command("../../../examples/" + dir + "fetch").CombinedOutput(); err != nil {
+					b.Skipf("not fetched: %v\n%s", err, out)
+				}
+				s, err := spec.Read("../../../examples/" + example + ".yaml")
+				if err != nil {
+					b.Fatal(err)
+				}
+				runtime.LockOSThread()
+				if err := tracee.Pin(0); err != nil {
+					b.Fatal(err)
+				}
+				transition(b, s, inPlace)
+			})
+		}
 	}
 }
 
@@ -180,7 +183,7 @@ func inputs(b *testing.B, s *spec.Spec) (index int, list []ariadne.Input) {
 	return index, list
 }
 
-func transition(b *testing.B, s *spec.Spec) {
+func transition(b *testing.B, s *spec.Spec, inPlace bool) {
 	check := func(err error) {
 		b.Helper()
 		if err != nil {
@@ -188,7 +191,7 @@ func transition(b *testing.B, s *spec.Spec) {
 		}
 	}
 	index, list := inputs(b, s)
-	n := node.Start(node.Config{Machine: machines.Of(s, index, uint64(index)+1)})
+	n := node.Start(node.Config{Machine: machines.Of(s, index, uint64(index)+1), Pages: inPlace})
 	defer func() { check(n.Close()) }()
 	const states = 8
 	from := len(list) / 2
@@ -203,20 +206,32 @@ func transition(b *testing.B, s *spec.Spec) {
 		}
 	}
 	var thaw, step, freeze, end []time.Duration
+	copied := 0
 	for i := 0; b.Loop(); i++ {
 		p := i * 5 % len(points)
 		began := time.Now()
-		m, err := points[p].Thaw()
-		check(err)
+		m := n
+		if inPlace {
+			was, err := n.Restore(points[p])
+			if check(err); !was {
+				copied++
+			}
+		} else {
+			var err error
+			m, err = points[p].Thaw()
+			check(err)
+		}
 		thawed := time.Now()
-		_, err = m.Apply(list[from+p+1])
+		_, err := m.Apply(list[from+p+1])
 		check(err)
 		stepped := time.Now()
 		c, err := m.Freeze()
 		check(err)
 		frozen := time.Now()
 		check(c.Drop())
-		check(m.Close())
+		if !inPlace {
+			check(m.Close())
+		}
 		thaw, step, freeze = append(thaw, thawed.Sub(began)), append(step, stepped.Sub(thawed)),
 			append(freeze, frozen.Sub(stepped))
 		end = append(end, time.Since(frozen))
@@ -227,5 +242,8 @@ func transition(b *testing.B, s *spec.Spec) {
 	for name, d := range map[string][]time.Duration{"thaw": thaw, "step": step, "freeze": freeze, "end": end} {
 		slices.Sort(d)
 		b.ReportMetric(float64(d[len(d)/2].Nanoseconds())/1e3, name+"-µs")
+	}
+	if inPlace {
+		b.ReportMetric(float64(copied)/float64(len(thaw)), "copied/op")
 	}
 }

@@ -3,6 +3,7 @@
 package tracee
 
 import (
+	"bytes"
 	"fmt"
 	"unsafe"
 
@@ -33,12 +34,17 @@ func (t *Thread) Save() (*Context, error) {
 	}
 	c.regs = t.regs
 	c.mask = t.SigMask()
+	if t.halted != nil {
+		c.xstate = t.halted.xstate
+		return c, nil
+	}
 	buf := make([]byte, xstateMax)
 	n, err := t.regset(unix.PTRACE_GETREGSET, buf)
 	if err != nil {
 		return nil, err
 	}
 	c.xstate = append([]byte(nil), buf[:n]...)
+	t.halted = c
 	return c, nil
 }
 
@@ -64,13 +70,28 @@ func (t *Thread) Load(c *Context) error {
 		t.regs, t.pos = c.regs, elsewhere
 	}
 	t.regs.Orig_rax = ^uint64(0)
+	if t.loaded && t.halted.loadsAs(c) {
+		return nil
+	}
 	if err := t.storeRegs(); err != nil {
 		return err
 	}
-	if _, err := t.regset(unix.PTRACE_SETREGSET, c.xstate); err != nil {
+	if t.halted == nil || !bytes.Equal(t.halted.xstate, c.xstate) {
+		if _, err := t.regset(unix.PTRACE_SETREGSET, c.xstate); err != nil {
+			return err
+		}
+	}
+	if err := t.SetSigMask(c.mask); err != nil {
 		return err
 	}
-	return t.SetSigMask(c.mask)
+	t.halted, t.loaded = c, true
+	return nil
+}
+
+// loadsAs reports whether a thread is the same after c was loaded as after other was.
+func (c *Context) loadsAs(other *Context) bool {
+	return c == other || c.inCall == other.inCall && c.entry == other.entry && (c.inCall || c.regs == other.regs) &&
+		c.mask == other.mask && bytes.Equal(c.xstate, other.xstate)
 }
 
 const (

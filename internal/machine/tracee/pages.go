@@ -126,7 +126,7 @@ func (p *Pages) Written(in Range, f func(Range)) error {
 		vec: uint64(uintptr(unsafe.Pointer(&p.buffer[0]))), vecLen: uint64(len(p.buffer)),
 		mask: pageIsWritten, returned: pageIsWritten}
 	for {
-		n, _, e := unix.Syscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&a)))
+		n, _, e := unix.RawSyscall(unix.SYS_IOCTL, p.pagemap.Fd(), pagemapScan, uintptr(unsafe.Pointer(&a)))
 		if e != 0 {
 			return fmt.Errorf("process %d: which pages are written: %w", p.pid, e)
 		}
@@ -227,7 +227,7 @@ func (t *Thread) pagesIO(nr uintptr, at []uint64, pages []*[PageSize]byte) unix.
 			}
 			remote = append(remote, [2]uint64{at[i], PageSize})
 		}
-		done, _, e := unix.Syscall6(nr, uintptr(t.PID), uintptr(unsafe.Pointer(&local[0])), uintptr(n),
+		done, _, e := unix.RawSyscall6(nr, uintptr(t.PID), uintptr(unsafe.Pointer(&local[0])), uintptr(n),
 			uintptr(unsafe.Pointer(&remote[0])), uintptr(len(remote)), 0)
 		if e != 0 {
 			return e

@@ -79,6 +79,10 @@ type Thread struct {
 	// filtered: the seccomp filter is in force. Only a new process is without.
 	filtered bool
 	code     uint64 // SetCode; 0 in a program that was just executed
+	// halted is what the thread was given or read as last, and has had no chance to change since, or
+	// nil. loaded: its general registers and its mask are those of halted, too, as Load left them.
+	halted *Context
+	loaded bool
 }
 
 // Memory is an address space, shared by the threads of a process.
@@ -203,6 +207,7 @@ func cont(req int, tid, sig int) error {
 }
 
 func (t *Thread) resume(req int, sig int) error {
+	t.halted, t.loaded = nil, false
 	if err := cont(req, t.TID, sig); err != nil {
 		return fmt.Errorf("ptrace %d: resume: %w", t.TID, err)
 	}
@@ -277,6 +282,7 @@ func (t *Thread) loadRegs() error {
 }
 
 func (t *Thread) storeRegs() error {
+	t.loaded = false
 	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETREGS, uintptr(t.TID), 0,
 		uintptr(unsafe.Pointer(&t.regs)), 0, 0); e != 0 {
 		return fmt.Errorf("ptrace %d: write registers: %w", t.TID, e)
@@ -386,6 +392,7 @@ func (t *Thread) LoadSigMask() error {
 
 // SetSigMask changes the blocked signals.
 func (t *Thread) SetSigMask(m uint64) error {
+	t.loaded = false
 	t.mask = m &^ (1<<(unix.SIGKILL-1) | 1<<(unix.SIGSTOP-1)) // as Linux does
 	if _, _, e := unix.RawSyscall6(unix.SYS_PTRACE, unix.PTRACE_SETSIGMASK, uintptr(t.TID), 8,
 		uintptr(unsafe.Pointer(&m)), 0, 0); e != 0 {
