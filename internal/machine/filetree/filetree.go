@@ -87,14 +87,21 @@ type Tree struct {
 	// linked are the files that have a hidden name, by inode; it is never taken away.
 	linked map[uint64]bool
 	lent   map[string]uint32     // true modes of directories to which in has access
+	listed map[string]dirTime    // when the names of directories were looked at
 	made   map[foreignFile]entry // counterparts of files that another tree has made
+}
+
+// dirTime says which directory it was, and since when its inode has been the same.
+type dirTime struct {
+	ino   uint64
+	since unix.Timespec
 }
 
 // New returns the tree at base, of which only dirs (paths from base) can change;
 // store is a directory of base, in none of them, for hidden names.
 func New(base string, dirs []string, store string) (*Tree, error) {
 	t := &Tree{base: base, dirs: dirs, store: path.Join(base, store), open: map[uint64]*os.File{},
-		linked: map[uint64]bool{}, lent: map[string]uint32{},
+		linked: map[uint64]bool{}, lent: map[string]uint32{}, listed: map[string]dirTime{},
 		again: map[uint64]uint64{}, cur: &State{names: newNames(nil), files: map[uint64]*Content{}}}
 	if err := os.MkdirAll(t.store, 0o700); err != nil {
 		return nil, fmt.Errorf("file tree: %w", err)
@@ -234,33 +241,61 @@ func (t *Tree) review(s *State, changed map[uint64]bool) error {
 
 // explore enters what is found in the tree.
 func (t *Tree) explore(s *State, changed map[uint64]bool) (fresh []uint64, err error) {
-	entries := map[string]entry{}
+	x := exploration{s: s, changed: changed, entries: map[string]entry{}, known: map[string][]string{}}
+	for _, name := range t.cur.names.sorted {
+		dir := path.Dir(name)
+		x.known[dir] = append(x.known[dir], name)
+	}
 	for _, d := range t.dirs {
-		if entries[d], err = t.look(d); err != nil {
+		if err := t.capture(&x, d); err != nil {
 			return nil, err
 		}
-		if err := t.walk(s, entries, d, changed, &fresh); err != nil {
+		if err := t.walk(&x, d); err != nil {
 			return nil, err
 		}
 	}
-	s.names = newNames(entries)
-	return fresh, nil
+	s.names = newNames(x.entries)
+	return x.fresh, nil
 }
 
-func (t *Tree) walk(s *State, entries map[string]entry, dir string, changed map[uint64]bool, fresh *[]uint64) error {
+// exploration is what explore finds.
+type exploration struct {
+	s       *State
+	changed map[uint64]bool // see Capture
+	entries map[string]entry
+	fresh   []uint64
+	known   map[string][]string // by directory, the names that were in it last
+}
+
+func (t *Tree) walk(x *exploration, dir string) error {
 	full := path.Join(t.base, dir)
+	var st unix.Stat_t
+	if err := t.in(func() error { return unix.Lstat(full, &st) }, path.Dir(full)); err != nil {
+		return &fs.PathError{Op: "lstat", Path: dir, Err: err}
+	}
+	// Linux changes this time when a directory gets another name, or loses one.
+	since := dirTime{st.Ino, st.Ctim}
+	if t.listed[dir] == since && x.changed != nil && !x.changed[x.entries[dir].ino] {
+		for _, name := range x.known[dir] {
+			if err := t.keep(x, name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	var list []os.DirEntry
 	err := t.in(func() (err error) { list, err = os.ReadDir(full); return err }, full)
 	if err != nil {
 		return err
 	}
+	t.listed[dir] = since
 	for _, d := range list {
 		name := path.Join(dir, d.Name())
-		if err := t.capture(s, entries, name, changed, fresh); err != nil {
+		if err := t.capture(x, name); err != nil {
 			return err
 		}
 		if d.IsDir() {
-			if err := t.walk(s, entries, name, changed, fresh); err != nil {
+			if err := t.walk(x, name); err != nil {
 				return err
 			}
 		}
@@ -268,26 +303,45 @@ func (t *Tree) walk(s *State, entries map[string]entry, dir string, changed map[
 	return nil
 }
 
+// keep enters a name that the tree has had, and that still stands for the same.
+func (t *Tree) keep(x *exploration, name string) error {
+	was := t.cur.names.entries[name]
+	content := t.cur.files[was.ino]
+	switch {
+	case was.kind() == unix.S_IFDIR:
+		if err := t.capture(x, name); err != nil {
+			return err
+		}
+		return t.walk(x, name)
+	case x.changed[was.ino] || was.kind() == unix.S_IFREG && content == nil:
+		return t.capture(x, name)
+	}
+	x.entries[name] = was
+	if content != nil {
+		x.s.files[was.ino] = content
+	}
+	return nil
+}
+
 // capture enters one name.
-func (t *Tree) capture(s *State, entries map[string]entry, name string, changed map[uint64]bool,
-	fresh *[]uint64) error {
+func (t *Tree) capture(x *exploration, name string) error {
 	e, err := t.look(name)
 	if err != nil {
 		return err
 	}
-	entries[name] = e
+	x.entries[name] = e
 	if e.kind() != unix.S_IFDIR && !t.linked[e.ino] {
 		full := path.Join(t.base, name)
 		switch err := t.in(func() error { return os.Link(full, t.hidden(e.ino)) }, path.Dir(full)); {
 		case err == nil:
-			*fresh = append(*fresh, e.ino)
+			x.fresh = append(x.fresh, e.ino)
 		case !errors.Is(err, fs.ErrExist):
 			return err
 		}
 		t.linked[e.ino] = true
 	}
-	if e.kind() == unix.S_IFREG && s.files[e.ino] == nil {
-		s.files[e.ino], err = t.read(name, e.ino, changed)
+	if e.kind() == unix.S_IFREG && x.s.files[e.ino] == nil {
+		x.s.files[e.ino], err = t.read(name, e.ino, x.changed)
 	}
 	return err
 }

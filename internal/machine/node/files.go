@@ -116,38 +116,44 @@ func (n *Node) sameRoot(th *thread, gone map[uint64]string) error {
 	return nil
 }
 
-// captureFiles notes the state of n's files, which the tree shows.
+// captureFiles notes the state of n's files, which the tree shows, and of what is shown with them.
 func (n *Node) captureFiles() {
-	h := n.home
-	if h.tree == nil {
-		n.openTree()
-	}
-	files := &n.k.Files
-	if n.files == nil || len(files.Dirty) > 0 || len(n.storable()) > 0 || n.holdsMapped() {
-		n.adoptNameless()
-		n.adoptMapped()
-		var changed map[uint64]bool
-		if n.files != nil {
-			changed = map[uint64]bool{}
-			for _, set := range []map[inode.Key]bool{files.Dirty, n.storable()} {
-				for key := range set {
-					changed[n.treeID(key)] = true
-				}
-			}
-		}
-		s, fresh, err := h.tree.Capture(changed)
-		must(err)
-		for _, ino := range fresh {
-			files.Hidden[inode.Key{Dev: files.Private, Ino: ino}] = true
-		}
-		n.files = s
-		clear(files.Dirty)
-	}
+	n.captureTree()
 	n.captureShared()
 	n.capturePrivate()
 	if n.paging.filesMayDiffer() {
 		n.saveOffsets()
 	}
+}
+
+// captureTree notes what the tree shows.
+func (n *Node) captureTree() {
+	h := n.home
+	if h.tree == nil {
+		n.openTree()
+	}
+	files := &n.k.Files
+	if n.files != nil && len(files.Dirty) == 0 && len(n.storable()) == 0 && !n.holdsMapped() {
+		return
+	}
+	n.adoptNameless()
+	n.adoptMapped()
+	var changed map[uint64]bool
+	if n.files != nil {
+		changed = map[uint64]bool{}
+		for _, set := range []map[inode.Key]bool{files.Dirty, n.storable()} {
+			for key := range set {
+				changed[n.treeID(key)] = true
+			}
+		}
+	}
+	s, fresh, err := h.tree.Capture(changed)
+	must(err)
+	for _, ino := range fresh {
+		files.Hidden[inode.Key{Dev: files.Private, Ino: ino}] = true
+	}
+	n.files = s
+	clear(files.Dirty)
 }
 
 // openTree finds the directories that are the node's own.
@@ -415,13 +421,13 @@ func (n *Node) restoreOffsets() {
 	n.paging.filesAreKnown()
 }
 
-// hideFiles records the node's files if the file tree shows them, and leaves the tree to others.
+// hideFiles leaves the file tree to others if it shows n's files. n's state is about to be lost.
 func (n *Node) hideFiles() {
 	if n.home.shows != n {
 		return
 	}
 	if n.home.users > 1 {
-		n.captureFiles() // the others' states are told from this one
+		n.captureTree() // the others' states are told from this one
 	}
 	n.home.shows = nil
 }
