@@ -58,10 +58,10 @@ func (n *Node) showFiles() {
 }
 
 // showsFilesOf reports whether the file tree shows the node's files, and these and all positions in
-// them are the same as in another state of the node.
+// them are the same as in another state of the node. What shared memory holds is not known.
 func (n *Node) showsFilesOf(s *state) bool {
 	files := &n.k.Files
-	return n.home.shows == n && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files &&
+	return n.home.shows == n && !n.k.SharesMemory && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files &&
 		len(files.Dirty) == 0 && len(n.storable()) == 0 && !n.holdsMapped() && slices.Equal(n.offsets, s.offsets)
 }
 

@@ -33,6 +33,7 @@ type home struct {
 	device uint64            // of the files of the node's own; 0: not looked at yet
 	disk   map[string]*held  // what its disks have held once; not to be changed
 	shows  *Node             // whose files the tree shows; nil: those of one that is gone
+	sharer *Node             // whose shared memory was read or written last
 
 	following following // of pages
 	contents  contents  // of pages of checkpoints

@@ -3,12 +3,15 @@
 package node
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host"
@@ -31,7 +34,7 @@ type pages []pageAt
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
 	p := &n.paging
 	if fresh, ok := n.collectWritten(procs); ok {
-		p.compared = true
+		p.compared = !n.k.SharesMemory // which was not compared
 		return p.forks.use(), slices.Clone(p.pages), fresh + pagesBase
 	}
 	p.compared = false
@@ -256,6 +259,7 @@ func (n *Node) followPages() {
 	was := p.follow
 	p.follow, p.sizes = nil, nil
 	var mapped [][]tracee.Range
+	var views [][]view
 	for i, proc := range n.processes() {
 		var f *tracee.Pages
 		if proc.fork == nil {
@@ -264,7 +268,8 @@ func (n *Node) followPages() {
 		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
 			f, was[i] = was[i], nil
 		}
-		f, ranges, err := followMappings(proc.fork, n.ownDevice(), f)
+		shared := viewsOf(proc.fork)
+		f, ranges, err := followMappings(proc.fork, n.ownDevice(), shared, f)
 		if err != nil {
 			if errors.Is(err, tracee.ErrNoPages) {
 				cannotFollow.Store(true)
@@ -274,12 +279,57 @@ func (n *Node) followPages() {
 		size, err := f.Size()
 		must(err)
 		p.follow, p.sizes, mapped = append(p.follow, f), append(p.sizes, size), append(mapped, ranges)
+		views = append(views, shared)
 	}
 	closeAll(was)
 	if p.followed = len(p.follow) == len(p.pages); p.followed {
-		p.forks.mapped = mapped
+		p.forks.mapped, p.forks.views = mapped, views
+		n.noteShared()
 	}
 }
+
+// writtenView is a view, and the addresses in it of pages that its process has written since the
+// node last looked.
+type writtenView struct {
+	view
+	at []uint64
+}
+
+// writtenShared returns all views of shared memory. The processes are followed.
+func (n *Node) writtenShared() (all []writtenView) {
+	for i, proc := range n.processes() {
+		for _, v := range n.paging.forks.views[i] {
+			w := writtenView{view: view{v.Mapping, proc.threads[len(proc.threads)-1]}} // the leader may have ended
+			must(n.paging.follow[i].Written(tracee.Range{Start: v.Start, End: v.End}, func(r tracee.Range) {
+				for a := r.Start; a < r.End; a += pageSize {
+					w.at = append(w.at, a)
+				}
+			}))
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// knownShared returns what shared memory has held when the node last looked. Not ok: somebody else
+// than processes that are followed may have written to it since.
+func (n *Node) knownShared() (was sharedMemory, ok bool) {
+	p := &n.paging
+	return p.shown, p.shown != nil && p.followed && n.home.sharer == n
+}
+
+// knowShared notes what shared memory holds, whatever was written to it before.
+func (n *Node) knowShared(holds sharedMemory) {
+	n.home.sharer = n
+	n.paging.shown = nil
+	if n.paging.followed {
+		n.writtenShared()
+		n.paging.shown = holds
+	}
+}
+
+// keepKnowingShared notes what shared memory holds since writtenShared was called.
+func (n *Node) keepKnowingShared(holds sharedMemory) { n.paging.shown = holds }
 
 // following counts how often the pages of a node and its copies began to be followed, and how often
 // that has saved a fork or a copy.
@@ -307,10 +357,11 @@ func (f *following) pays() bool {
 // cannotFollow is set when Linux cannot tell which pages were written, or does not permit it.
 var cannotFollow atomic.Bool
 
-// canFollow reports whether pages may be followed. Memory that processes share is recorded
-// elsewhere (shared.go), and a table of descriptors that they share could be changed twice.
+// canFollow reports whether pages may be followed. A table of descriptors that processes share
+// could be changed twice. When Linux swaps out memory that processes share, it forgets which of them
+// has written it.
 func (n *Node) canFollow() bool {
-	if n.k.SharesMemory || cannotFollow.Load() {
+	if n.k.SharesMemory && swaps() || cannotFollow.Load() {
 		return false
 	}
 	for th := range n.threads {
@@ -320,6 +371,12 @@ func (n *Node) canFollow() bool {
 	}
 	return true
 }
+
+// swaps reports whether Linux has where to swap memory out to.
+var swaps = sync.OnceValue(func() bool {
+	b, err := os.ReadFile("/proc/swaps")
+	return err != nil || bytes.Count(b, []byte("\n")) > 1 // behind the heading
+})
 
 var errOwnFile = errors.New("a private mapping of a file of the node's own")
 
@@ -338,18 +395,23 @@ func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
 	return all, nil
 }
 
-// followMappings follows the writable private mappings of a thread's process. f, if not nil,
-// follows some of them already.
-func followMappings(th *thread, own uint64, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range, err error) {
+// followMappings follows the writable private mappings of a thread's process, which it returns, and
+// those of shared memory. f, if not nil, follows some of them already.
+func followMappings(th *thread, own uint64, shared []view, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range,
+	err error) {
 	mapped, err = writableRanges(th.maps(), own)
 	if err == nil && f == nil {
 		restore := liftLimits(th.tr.PID) // it takes a descriptor
 		f, err = th.tr.FollowPages()
 		restore()
 	}
-	for i := 0; i < len(mapped) && err == nil; i++ {
-		if err = f.Add(mapped[i]); err == nil {
-			err = f.Written(mapped[i], nil)
+	all := slices.Clone(mapped)
+	for _, v := range shared {
+		all = append(all, tracee.Range{Start: v.Start, End: v.End})
+	}
+	for i := 0; i < len(all) && err == nil; i++ {
+		if err = f.Add(all[i]); err == nil {
+			err = f.Written(all[i], nil)
 		}
 	}
 	if err != nil && f != nil {

@@ -28,6 +28,8 @@ type forks struct {
 	// mapped lists the writable private mappings of each process. It is set while the pages of
 	// these mappings are followed.
 	mapped [][]tracee.Range
+	// views lists the mappings of shared memory of each process. They are followed, too.
+	views [][]view
 	// read holds, by process and address, pages that were read from it to be written to living
 	// nodes: the same ones are needed again and again. There are no more than mostRead of a
 	// process.
@@ -84,6 +86,9 @@ type paging struct {
 	// moved: the content of files, or the position of a descriptor in a file, may have changed
 	// since the node last recorded it (files.go).
 	moved bool
+	// shown is what shared memory has held when the node last looked, if its processes are followed and
+	// nobody else has written to it since; else nil.
+	shown sharedMemory
 	// opened lists, by process and descriptor, the host files that were open when forks was made.
 	// The descriptions live in the node's kernel.
 	opened []map[int]*kernel.OpenFile
@@ -106,7 +111,7 @@ func (p *paging) noteChange() {
 // dropForks forgets from which forks the node differs only in pages.
 func (p *paging) dropForks() {
 	must(p.forks.leave())
-	p.forks, p.pages, p.opened, p.followed = nil, nil, nil, false
+	p.forks, p.pages, p.opened, p.followed, p.shown = nil, nil, nil, false, nil
 }
 
 // stopFollowing closes all userfaultfds. Something else than pages changes.
@@ -147,7 +152,7 @@ var effects = func() (of [512]effect) {
 	for _, nr := range []int{
 		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
 		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
-		unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_GETXATTR, unix.SYS_FGETXATTR,
+		unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_GETXATTR, unix.SYS_FGETXATTR, unix.SYS_MINCORE,
 	} {
 		of[nr] = memoryOnly
 	}

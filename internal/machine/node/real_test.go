@@ -237,6 +237,9 @@ func TestInPlaceWhateverChanges(t *testing.T) { inPlaceIs(t, "testdata/changes.c
 // brought back in place where it opens and closes none.
 func TestInPlaceWithFilesAndActions(t *testing.T) { inPlaceIs(t, "testdata/filesteps.c", "", 112, 40) }
 
+// TestInPlaceWithSharedMemory: processes that share memory are brought back in place.
+func TestInPlaceWithSharedMemory(t *testing.T) { inPlaceIs(t, "testdata/sharing.c", "", 60, 30) }
+
 // inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in
 // place at least.
 func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {

@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,9 +26,21 @@ type page [pageSize]byte
 // segment names memory by what it is mapped from (proc(5)).
 type segment struct{ dev, inode uint64 }
 
-// sharedMemory is what segments hold, by page number; absent pages are zero. Maps
-// and pages are not changed once made.
-type sharedMemory map[segment]map[uint64]*page
+// sharedMemory is what segments hold. It is not changed once made.
+type sharedMemory map[segment]segmentPages
+
+// segmentPages are the pages of a segment, by number; absent pages are zero.
+type segmentPages map[uint64]*page
+
+var zeroPage page
+
+// or is a page, or one of zeros.
+func (s segmentPages) or(no uint64) *page {
+	if p := s[no]; p != nil {
+		return p
+	}
+	return &zeroPage
+}
 
 // view is one mapping of a segment in one process.
 type view struct {
@@ -47,8 +60,20 @@ func (v view) shows(no uint64) bool {
 	return no*pageSize >= v.Offset && v.address(no) < v.End
 }
 
-// sharedViews lists the writable mappings of shared memory, by process and address, and leaves out
-// those that show no more than one before: processes inherit them.
+// viewsOf lists the mappings of shared memory of a process.
+func viewsOf(th *thread) (all []view) {
+	for m := range procmaps.All(th.maps()) {
+		// A file has a name that is a path; these have none, or say what they are.
+		named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" && !strings.HasPrefix(m.Name, "/SYSV")
+		if m.Shared() && !named {
+			all = append(all, view{m, th})
+		}
+	}
+	return all
+}
+
+// sharedViews lists the mappings of shared memory, by process and address, and leaves out those
+// that show no more than one before: processes inherit them.
 func (n *Node) sharedViews() []view {
 	var list []view
 	type beginning struct {
@@ -57,18 +82,10 @@ func (n *Node) sharedViews() []view {
 	}
 	shown := map[beginning]uint64{} // how much of it
 	for _, p := range n.processes() {
-		th := p.fork
-		if th == nil {
+		if p.fork == nil {
 			continue
 		}
-		for m := range procmaps.All(th.maps()) {
-			// A file has a name that is a path; these have none, or say what they are.
-			named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
-				!strings.HasPrefix(m.Name, "/SYSV")
-			if !m.Shared() || named {
-				continue
-			}
-			v := view{m, th}
+		for _, v := range viewsOf(p.fork) {
 			from := beginning{v.segment(), v.Offset}
 			if size := v.End - v.Start; size > shown[from] {
 				shown[from] = size
@@ -84,29 +101,63 @@ func (n *Node) captureShared() {
 	if !n.k.SharesMemory {
 		return
 	}
+	if shown, ok := n.knownShared(); ok {
+		n.shared = n.refreshShared(shown)
+		n.keepKnowingShared(n.shared)
+	} else {
+		n.shared = n.readAllShared()
+		n.knowShared(n.shared)
+	}
+}
+
+// noteShared is called when the node's processes begin to be followed. If the node was the last to
+// look at shared memory, it has just done so.
+func (n *Node) noteShared() {
+	if n.home.shows == n && n.home.sharer == n {
+		n.knowShared(n.shared)
+	}
+}
+
+func (n *Node) readAllShared() sharedMemory {
 	now := sharedMemory{}
 	for _, v := range n.sharedViews() {
 		pages := now[v.segment()]
 		if pages == nil {
-			pages = map[uint64]*page{}
+			pages = segmentPages{}
 			now[v.segment()] = pages
 		}
-		n.readShared(v, func(no uint64) bool { return pages[no] == nil }, func(no uint64, p *page) {
-			pages[no], _ = n.home.contents.share(p)
-		})
+		var at []uint64
+		for _, addr := range n.resident(v) {
+			if pages[v.number(addr)] == nil {
+				at = append(at, addr)
+			}
+		}
+		n.readShared(v, at, func(no uint64, p *page) { pages[no], _ = n.home.contents.share(p) })
 	}
-	n.shared = now
+	return now
 }
 
-// readShared calls f with those pages that a view shows which are wanted and have content, by their
-// number in the segment. f must not keep them.
-func (n *Node) readShared(v view, wanted func(no uint64) bool, f func(no uint64, p *page)) {
-	var at []uint64
-	for _, addr := range n.resident(v) {
-		if wanted(v.number(addr)) {
-			at = append(at, addr)
+// refreshShared returns what shared memory holds that has held something when the node last looked.
+func (n *Node) refreshShared(was sharedMemory) (now sharedMemory) {
+	now = was
+	for _, v := range n.writtenShared() {
+		if len(v.at) == 0 {
+			continue
 		}
+		pages := maps.Clone(now[v.segment()])
+		if pages == nil {
+			pages = segmentPages{}
+		}
+		n.readShared(v.view, v.at, func(no uint64, p *page) { pages[no], _ = n.home.contents.share(p) })
+		now = maps.Clone(now)
+		now[v.segment()] = pages
 	}
+	return now
+}
+
+// readShared calls f with the pages that a view shows at some addresses, by their number in the
+// segment. f must not keep them.
+func (n *Node) readShared(v view, at []uint64, f func(no uint64, p *page)) {
 	for some := range slices.Chunk(at, mostPages) {
 		to := n.home.contents.space(len(some))
 		if e := v.th.tr.ReadPages(some, to); e != 0 {
@@ -142,12 +193,22 @@ func (n *Node) resident(v view) []uint64 {
 	return list
 }
 
-// restoreShared brings shared memory to what n knows of it. Its present content is not known: the
-// process that changed it last may have ended.
+// restoreShared brings shared memory to what n knows of it.
 func (n *Node) restoreShared() {
 	if !n.k.SharesMemory {
 		return
 	}
+	if shown, ok := n.knownShared(); ok {
+		n.writeChangedShared(shown)
+	} else {
+		n.writeAllShared()
+	}
+	n.knowShared(n.shared)
+}
+
+// writeAllShared is restoreShared where the present content is not known: the process that changed
+// it last may have ended.
+func (n *Node) writeAllShared() {
 	seen := map[segment]map[uint64]bool{} // by the number of a page
 	for _, v := range n.sharedViews() {
 		want, done := n.shared[v.segment()], seen[v.segment()]
@@ -155,14 +216,15 @@ func (n *Node) restoreShared() {
 			done = map[uint64]bool{}
 			seen[v.segment()] = done
 		}
-		var zero page
-		n.readShared(v, func(no uint64) bool { return !done[no] }, func(no uint64, have *page) {
-			done[no] = true
-			p := want[no]
-			if p == nil {
-				p = &zero
+		var at []uint64
+		for _, addr := range n.resident(v) {
+			if no := v.number(addr); !done[no] {
+				done[no] = true
+				at = append(at, addr)
 			}
-			if *have != *p {
+		}
+		n.readShared(v, at, func(no uint64, have *page) {
+			if p := want.or(no); *have != *p {
 				n.putPage(v, v.address(no), p)
 			}
 		})
@@ -172,6 +234,44 @@ func (n *Node) restoreShared() {
 				n.putPage(v, v.address(no), p)
 			}
 		}
+	}
+}
+
+// writeChangedShared is restoreShared where it is known what shared memory has held when the node
+// last looked.
+func (n *Node) writeChangedShared(shown sharedMemory) {
+	views := n.writtenShared()
+	differ := map[segment]map[uint64]bool{} // by the number of a page
+	for _, v := range views {
+		s := v.segment()
+		if differ[s] == nil {
+			differ[s] = map[uint64]bool{}
+			for no, p := range n.shared[s] {
+				if shown[s][no] != p {
+					differ[s][no] = true
+				}
+			}
+			for no := range shown[s] {
+				if n.shared[s][no] == nil {
+					differ[s][no] = true
+				}
+			}
+		}
+		for _, addr := range v.at {
+			differ[s][v.number(addr)] = true
+		}
+	}
+	for _, v := range views {
+		s := v.segment()
+		var put pages
+		for no := range differ[s] {
+			if v.shows(no) {
+				put = append(put, pageAt{v.address(no), n.shared[s].or(no)})
+				delete(differ[s], no)
+			}
+		}
+		slices.SortFunc(put, func(a, b pageAt) int { return cmp.Compare(a.at, b.at) })
+		writePages(v.th.tr, put)
 	}
 }
 
