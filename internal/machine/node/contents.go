@@ -13,8 +13,9 @@ import (
 type contents struct {
 	seed  maphash.Seed
 	known map[uint64]weak.Pointer[page] // by hash
-	most  int                           // entries, before those of pages that are gone are looked for
-	room  []page
+	// entries, before those of pages that are gone are looked for
+	most int
+	room []page
 }
 
 // leastKnown is how many entries there are before any is looked at again.

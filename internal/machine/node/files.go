@@ -58,11 +58,12 @@ func (n *Node) showFiles() {
 }
 
 // showsFilesOf reports whether the file tree shows the node's files, and these and all positions in
-// them are the same as in another state of the node. What shared memory holds is not known.
+// them are the same as in another state of the node. Of shared memory that is not known.
 func (n *Node) showsFilesOf(s *state) bool {
 	files := &n.k.Files
-	return n.home.shows == n && !n.k.SharesMemory && !n.paging.filesMayDiffer() && n.files != nil && n.files == s.files &&
-		len(files.Dirty) == 0 && len(n.storable()) == 0 && !n.holdsMapped() && slices.Equal(n.offsets, s.offsets)
+	return n.home.shows == n && !n.k.SharesMemory && !n.paging.filesMayDiffer() &&
+		n.files != nil && n.files == s.files && slices.Equal(n.offsets, s.offsets) &&
+		len(files.Dirty) == 0 && len(n.storable()) == 0 && !n.holdsMapped()
 }
 
 // enterRecreated brings n's processes into the directories that were made anew, for

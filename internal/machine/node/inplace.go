@@ -299,7 +299,8 @@ type writtenView struct {
 func (n *Node) writtenShared() (all []writtenView) {
 	for i, proc := range n.processes() {
 		for _, v := range n.paging.forks.views[i] {
-			w := writtenView{view: view{v.Mapping, proc.threads[len(proc.threads)-1]}} // the leader may have ended
+			// the leader may have ended
+			w := writtenView{view: view{v.Mapping, proc.threads[len(proc.threads)-1]}}
 			must(n.paging.follow[i].Written(tracee.Range{Start: v.Start, End: v.End}, func(r tracee.Range) {
 				for a := r.Start; a < r.End; a += pageSize {
 					w.at = append(w.at, a)
@@ -358,8 +359,8 @@ func (f *following) pays() bool {
 var cannotFollow atomic.Bool
 
 // canFollow reports whether pages may be followed. A table of descriptors that processes share
-// could be changed twice. When Linux swaps out memory that processes share, it forgets which of them
-// has written it.
+// could be changed twice. When Linux swaps out memory that processes share, it forgets which of
+// them has written it.
 func (n *Node) canFollow() bool {
 	if n.k.SharesMemory && swaps() || cannotFollow.Load() {
 		return false

@@ -86,8 +86,8 @@ type paging struct {
 	// moved: the content of files, or the position of a descriptor in a file, may have changed
 	// since the node last recorded it (files.go).
 	moved bool
-	// shown is what shared memory has held when the node last looked, if its processes are followed and
-	// nobody else has written to it since; else nil.
+	// shown is what shared memory has held when the node last looked, if its processes are followed
+	// and nobody else has written to it since; else nil.
 	shown sharedMemory
 	// opened lists, by process and descriptor, the host files that were open when forks was made.
 	// The descriptions live in the node's kernel.

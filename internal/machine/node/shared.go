@@ -50,8 +50,8 @@ type view struct {
 
 func (v view) segment() segment { return segment{v.Dev, v.Inode} }
 
-// number is which page of the segment a view shows at an address. address is the opposite, and shows
-// reports whether there is one.
+// number is which page of the segment a view shows at an address. address is the opposite, and
+// shows reports whether there is one.
 func (v view) number(addr uint64) uint64 { return (addr - v.Start + v.Offset) / pageSize }
 
 func (v view) address(no uint64) uint64 { return v.Start + no*pageSize - v.Offset }
@@ -64,7 +64,8 @@ func (v view) shows(no uint64) bool {
 func viewsOf(th *thread) (all []view) {
 	for m := range procmaps.All(th.maps()) {
 		// A file has a name that is a path; these have none, or say what they are.
-		named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" && !strings.HasPrefix(m.Name, "/SYSV")
+		named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
+			!strings.HasPrefix(m.Name, "/SYSV")
 		if m.Shared() && !named {
 			all = append(all, view{m, th})
 		}
