@@ -35,8 +35,8 @@ type row struct {
 	// Size and Mkfs are of a file system of the running kernel.
 	Size string `yaml:"size"`
 	Mkfs string `yaml:"mkfs"`
-	// Specs are checked in the place of the ready-made checker. In table 2 it is one spec, of the
-	// column fsync.
+	// Specs are checked in the place of the ready-made checker. In table 2 it is one spec of a
+	// guest kernel, for all columns.
 	Specs []string `yaml:"specs"`
 	// Notes say what is different today, what the failures are, or why there is nothing to check.
 	Notes string `yaml:"notes"`

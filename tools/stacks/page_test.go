@@ -64,3 +64,17 @@ func TestSpec(t *testing.T) {
 		}
 	}
 }
+
+// TestByWay: a violation belongs to the column that its message names, and to no other.
+func TestByWay(t *testing.T) {
+	cells := byWay(&cell{Executions: 9, Failed: 3, Why: "a", All: true}, []string{
+		"property: lost: vm by(way=mount-sync), vm looked(looked)", "property: lost: vm by(way=O_SYNC)",
+		"property: unusable: vm by(way=O_SYNC)"})
+	for _, c := range columns {
+		want := map[string]int{"mount sync": 1, "O_SYNC": 2}[c.name]
+		got := cells[c.name]
+		if got.Failed != want || (got.Why != "") != (want > 0) || got.Executions != 9 || !got.All {
+			t.Errorf("%s: %+v, want %d failures", c.name, got, want)
+		}
+	}
+}

@@ -28,12 +28,9 @@ var changes = []string{"creat", "mkdir", "link", "unlink", "rmdir", "rename", "w
 var columns = []column{
 	{"sync", []string{"fsync", "fdatasync", "sync write"}, ""},
 	{"mount sync", nil, "sync"},
-	{fsync, []string{"sync", "sync write"}, ""},
+	{"fsync", []string{"sync", "sync write"}, ""},
 	{"O_SYNC", changes, ""},
 }
-
-// fsync is the column that specs of a file system belong to.
-const fsync = "fsync"
 
 // cell is what came of one check.
 type cell struct {
@@ -64,24 +61,20 @@ func (r *row) check(ctx context.Context, o *options) (result, error) {
 	for _, spec := range r.Specs {
 		fmt.Printf("%s, %s\n", r.Name, spec)
 		path := filepath.Join(filepath.Dir(o.list), spec)
-		measured, err := stackOf(ctx, o, path)
-		if strings.HasPrefix(spec, "guest/") {
-			measured, err = guestOf(ctx, o, path)
+		var err error
+		switch {
+		case r.Table == 2:
+			all, err = waysOf(ctx, o, path)
+		case strings.HasPrefix(spec, "guest/"):
+			all[spec], _, err = guestOf(ctx, o, path)
+		default:
+			all[spec], err = stackOf(ctx, o, path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", spec, err)
 		}
-		all[r.column(spec)] = measured
 	}
 	return all, nil
-}
-
-// column is where the result of a spec is kept.
-func (r *row) column(spec string) string {
-	if r.Table == 2 {
-		return fsync
-	}
-	return spec
 }
 
 // spec is a spec of the ready-made checker for a column.
@@ -139,21 +132,55 @@ func stackOf(ctx context.Context, o *options, spec string) (*cell, error) {
 }
 
 // guestOf runs `ariadne check` on a spec of a guest kernel, once its script has fetched the guest.
-func guestOf(ctx context.Context, o *options, spec string) (*cell, error) {
+// It also returns the messages of the violations.
+func guestOf(ctx context.Context, o *options, spec string, flags ...string) (*cell, []string, error) {
 	if err := harness.Fetch(ctx, spec); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	out := filepath.Join(o.work, strings.TrimSuffix(filepath.Base(spec), ".yaml"))
-	r, err := o.ariadne.Cold(ctx, out, "check", spec, "--time", o.time.String())
+	r, err := o.ariadne.Cold(ctx, out, "check", spec, append(flags, "--time", o.time.String())...)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &cell{Executions: r.Executions, Failed: len(r.Violations), All: r.Coverage != nil && r.Coverage.Exhausted}
+	if c.Failed == 0 && r.Outcome != harness.Nothing {
+		return nil, nil, fmt.Errorf("no verdict: %v", r.Outcome)
+	}
+	var messages []string
+	for _, v := range r.Violations {
+		messages = append(messages, harness.OneLine(v.Message))
+	}
+	if c.Failed > 0 {
+		c.Why = messages[0]
+	}
+	return c, messages, nil
+}
+
+// waysOf runs guestOf on the spec of a file system. In each execution the search chooses the way to
+// make files durable, so one check fills all columns.
+func waysOf(ctx context.Context, o *options, spec string) (result, error) {
+	whole, messages, err := guestOf(ctx, o, spec, "--keep-going")
 	if err != nil {
 		return nil, err
 	}
-	c := &cell{Executions: r.Executions, Failed: len(r.Violations), All: r.Coverage != nil && r.Coverage.Exhausted}
-	switch {
-	case c.Failed > 0:
-		c.Why = harness.OneLine(r.Violations[0].Message)
-	case r.Outcome != harness.Nothing:
-		return nil, fmt.Errorf("no verdict: %v", r.Outcome)
+	return byWay(whole, messages), nil
+}
+
+// byWay gives each column the violations whose message names its way.
+func byWay(whole *cell, messages []string) result {
+	all := result{}
+	for _, column := range columns {
+		c := *whole
+		c.Failed, c.Why = 0, ""
+		for _, m := range messages {
+			if !strings.Contains(m, "by(way="+strings.ReplaceAll(column.name, " ", "-")+")") {
+				continue
+			}
+			if c.Failed++; c.Failed == 1 {
+				c.Why = m
+			}
+		}
+		all[column.name] = &c
 	}
-	return c, nil
+	return all
 }
