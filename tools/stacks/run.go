@@ -166,14 +166,15 @@ func waysOf(ctx context.Context, o *options, spec string) (result, error) {
 	return byWay(whole, messages), nil
 }
 
-// byWay gives each column the violations whose message names its way.
+// byWay gives each column the violations whose message names its way, or names none.
 func byWay(whole *cell, messages []string) result {
 	all := result{}
 	for _, column := range columns {
+		way := "by(way=" + strings.ReplaceAll(column.name, " ", "-") + ")"
 		c := *whole
 		c.Failed, c.Why = 0, ""
 		for _, m := range messages {
-			if !strings.Contains(m, "by(way="+strings.ReplaceAll(column.name, " ", "-")+")") {
+			if strings.Contains(m, "by(way=") && !strings.Contains(m, way) {
 				continue
 			}
 			if c.Failed++; c.Failed == 1 {
