@@ -298,3 +298,37 @@ func TestUnchangedIsShared(t *testing.T) {
 		}
 	}
 }
+
+// TestMovedAndBack: what is in a directory is found when only its parent has moved, and moved back.
+func TestMovedAndBack(t *testing.T) {
+	tree, dir := newTree(t)
+	if err := os.MkdirAll(filepath.Join(dir, "a/c"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "a/c/f"), []byte("f"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	capture := func(changed map[uint64]bool) *State {
+		t.Helper()
+		s, _, err := tree.Capture(changed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	first := capture(nil)
+	root := map[uint64]bool{first.names.entries["node"].ino: true}
+	for _, to := range []string{"b", "a"} {
+		from := map[string]string{"a": "b", "b": "a"}[to]
+		if err := os.Rename(filepath.Join(dir, from), filepath.Join(dir, to)); err != nil {
+			t.Fatal(err)
+		}
+		s := capture(root)
+		if _, ok := s.names.entries["node/"+to+"/c/f"]; !ok || len(s.files) != 1 {
+			t.Errorf("after a move to %s there are %v", to, s.names.sorted)
+		}
+	}
+	if s := capture(root); !maps.Equal(s.names.entries, first.names.entries) {
+		t.Errorf("there are %v, want %v", s.names.sorted, first.names.sorted)
+	}
+}
