@@ -248,7 +248,7 @@ func TestShort(t *testing.T) {
 	}
 	o.list, o.least = list, 5*time.Second
 	lookForShort(t, o)
-	o.list, o.least = papers, 2*time.Second
+	o.list, o.least = papers, 5*time.Second
 	lookForShort(t, o)
 }
 
