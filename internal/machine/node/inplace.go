@@ -268,8 +268,9 @@ func (n *Node) followPages() {
 		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
 			f, was[i] = was[i], nil
 		}
-		shared := viewsOf(proc.fork)
-		f, ranges, err := followMappings(proc.fork, n.ownDevice(), shared, f)
+		maps := proc.fork.maps()
+		shared := viewsIn(maps, proc.fork)
+		f, ranges, err := followMappings(proc.fork, maps, n.ownDevice(), shared, f)
 		if err != nil {
 			if errors.Is(err, tracee.ErrNoPages) {
 				cannotFollow.Store(true)
@@ -398,9 +399,9 @@ func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
 
 // followMappings follows the writable private mappings of a thread's process, which it returns, and
 // those of shared memory. f, if not nil, follows some of them already.
-func followMappings(th *thread, own uint64, shared []view, f *tracee.Pages) (_ *tracee.Pages, mapped []tracee.Range,
-	err error) {
-	mapped, err = writableRanges(th.maps(), own)
+func followMappings(th *thread, maps string, own uint64, shared []view, f *tracee.Pages) (_ *tracee.Pages,
+	mapped []tracee.Range, err error) {
+	mapped, err = writableRanges(maps, own)
 	if err == nil && f == nil {
 		restore := liftLimits(th.tr.PID) // it takes a descriptor
 		f, err = th.tr.FollowPages()

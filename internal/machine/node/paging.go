@@ -153,6 +153,7 @@ var effects = func() (of [512]effect) {
 		unix.SYS_STAT, unix.SYS_FSTAT, unix.SYS_LSTAT, unix.SYS_NEWFSTATAT, unix.SYS_STATX, unix.SYS_ACCESS,
 		unix.SYS_FACCESSAT, unix.SYS_FACCESSAT2, unix.SYS_READLINK, unix.SYS_READLINKAT, unix.SYS_GETCWD,
 		unix.SYS_STATFS, unix.SYS_FSTATFS, unix.SYS_GETXATTR, unix.SYS_FGETXATTR, unix.SYS_MINCORE,
+		unix.SYS_RT_SIGRETURN,
 	} {
 		of[nr] = memoryOnly
 	}

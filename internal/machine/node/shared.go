@@ -60,9 +60,9 @@ func (v view) shows(no uint64) bool {
 	return no*pageSize >= v.Offset && v.address(no) < v.End
 }
 
-// viewsOf lists the mappings of shared memory of a process.
-func viewsOf(th *thread) (all []view) {
-	for m := range procmaps.All(th.maps()) {
+// viewsIn lists the mappings of shared memory among those of a thread's process.
+func viewsIn(maps string, th *thread) (all []view) {
+	for m := range procmaps.All(maps) {
 		// A file has a name that is a path; these have none, or say what they are.
 		named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
 			!strings.HasPrefix(m.Name, "/SYSV")
@@ -86,7 +86,7 @@ func (n *Node) sharedViews() []view {
 		if p.fork == nil {
 			continue
 		}
-		for _, v := range viewsOf(p.fork) {
+		for _, v := range viewsIn(p.fork.maps(), p.fork) {
 			from := beginning{v.segment(), v.Offset}
 			if size := v.End - v.Start; size > shown[from] {
 				shown[from] = size
