@@ -15,6 +15,7 @@ type frontier struct {
 	queue queue
 	most  int  // prefixes in the tree
 	full  bool // something was left out
+	turns map[uint64]int
 }
 
 // newFrontier returns that of a search by so many workers, with the path without
@@ -60,6 +61,21 @@ func (f *frontier) addOne(priority float64, parent, event int32) {
 	defer f.mu.Unlock()
 	f.enter(priority, parent, event)
 	f.wakeWaiting()
+}
+
+// turn counts how often it was called before for a site.
+func (f *frontier) turn(site uint64) (before int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	before, known := f.turns[site]
+	if !known && len(f.turns) >= maxSites {
+		return math.MaxInt32
+	}
+	if f.turns == nil {
+		f.turns = map[uint64]int{}
+	}
+	f.turns[site]++
+	return before
 }
 
 // choose enters the prefixes that go on from another by the events of choices. When
