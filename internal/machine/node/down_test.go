@@ -403,6 +403,29 @@ func TestDownIsCopied(t *testing.T) {
 	}
 }
 
+// TestSegmentsOutliveOneOfTheirProcesses: a kill changes nothing in a segment that another process
+// has attached, also once it is attached again.
+func TestSegmentsOutliveOneOfTheirProcesses(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "segment")
+	if out, err := exec.Command("cc", "-O1", "-Wall", "-static", "-o", program,
+		"testdata/segment.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	_, apply := downOf(t, world.Kill, filepath.Dir(program), "/spec/segment", "twice")
+	out := apply(ariadne.Input{Kind: ariadne.Start})
+	said := lines(&out)
+	for i := range 4 {
+		if i == 2 {
+			apply(ariadne.Input{Kind: ariadne.Fault, At: out.Clock, Fault: ariadne.Kill{Process: "segment#2"}})
+		}
+		out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
+		said = append(said, lines(&out)...)
+	}
+	if want := []string{"was 0", "is 1", "is 2", "is 3", "is 4"}; !slices.Equal(said, want) {
+		t.Errorf("it says %q, not %q", said, want)
+	}
+}
+
 // TestSegmentsOutliveProcesses: what is in a System V segment is there after a crash, also where
 // another copy of the node has written to it since.
 func TestSegmentsOutliveProcesses(t *testing.T) {

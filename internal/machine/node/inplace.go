@@ -301,7 +301,7 @@ func (n *Node) writtenShared() (all []writtenView) {
 	for i, proc := range n.processes() {
 		for _, v := range n.paging.forks.views[i] {
 			// the leader may have ended
-			w := writtenView{view: view{v.Mapping, proc.threads[len(proc.threads)-1]}}
+			w := writtenView{view: view{v.Mapping, cmp.Or(proc.fork, proc.threads[len(proc.threads)-1])}}
 			must(n.paging.follow[i].Written(tracee.Range{Start: v.Start, End: v.End}, func(r tracee.Range) {
 				for a := r.Start; a < r.End; a += pageSize {
 					w.at = append(w.at, a)

@@ -240,9 +240,62 @@ func TestInPlaceWithFilesAndActions(t *testing.T) { inPlaceIs(t, "testdata/files
 // TestInPlaceWithSharedMemory: processes that share memory are brought back in place.
 func TestInPlaceWithSharedMemory(t *testing.T) { inPlaceIs(t, "testdata/sharing.c", "", 60, 30) }
 
-// inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in
-// place at least.
-func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
+// TestInPlaceWithSharedMemoryAnyWay: so are those that change what is mapped of it, and by whom.
+func TestInPlaceWithSharedMemoryAnyWay(t *testing.T) {
+	for _, way := range []string{"readonly", "toggle", "none", "attach", "twice", "part", "shrink", "give", "forks",
+		"calls", "mutexes", "leader", "memfd"} {
+		t.Run(way, func(t *testing.T) { inPlaceIs(t, "testdata/sharedways.c", way, 20, 0) })
+	}
+}
+
+// beside is a node that is brought back in each step. Before it is, a copy from before its second
+// step takes that step, and is brought back, too.
+type beside struct {
+	*renewed
+	steps int
+	c     *node.Checkpoint
+	in    ariadne.Input
+	other *node.Node
+}
+
+func (b *beside) Apply(in ariadne.Input) (out ariadne.Output, err error) {
+	switch b.steps++; {
+	case b.steps == 2:
+		b.in = in
+		if b.c, err = b.Freeze(); err == nil {
+			b.other, err = b.c.Thaw()
+		}
+	case b.steps > 2:
+		if _, err = b.other.Apply(b.in); err == nil {
+			_, err = b.other.Restore(b.c)
+		}
+	}
+	if err != nil {
+		return out, err
+	}
+	return b.renewed.Apply(in)
+}
+
+func (b *beside) Close() error {
+	return errors.Join(b.other.Close(), b.c.Drop(), b.renewed.Close())
+}
+
+// TestInPlaceBesideOneThatAttaches: memory that a node shares is brought back where a copy has
+// written to it that shared none before.
+func TestInPlaceBesideOneThatAttaches(t *testing.T) {
+	s := programIn(t, "testdata/attaching.c", "")
+	want := natural(t, s, math.MaxInt, node.Config{}, func(n *node.Node) member { return n })
+	got := natural(t, s, math.MaxInt, node.Config{Pages: true}, func(n *node.Node) member {
+		return &beside{renewed: &renewed{Node: n, as: asInPlace, every: 1}}
+	})
+	if !slices.Equal(got, want) {
+		t.Errorf("it does\n%s\nand undisturbed\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// programIn is a system of one node that runs a program.
+func programIn(t *testing.T, source, arg string) *spec.Spec {
+	t.Helper()
 	dir := t.TempDir()
 	if out, err := exec.Command("cc", "-O1", "-w", "-pthread", "-o", path.Join(dir, "p"),
 		source).CombinedOutput(); err != nil {
@@ -262,6 +315,13 @@ func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s
+}
+
+// inPlaceIs runs a program undisturbed, and brought back behind each of its steps; so often in
+// place at least.
+func inPlaceIs(t *testing.T, source, arg string, steps, inPlace int) {
+	s := programIn(t, source, arg)
 	var r *renewed
 	run := func(as string) []string {
 		return natural(t, s, math.MaxInt, node.Config{Pages: as == asInPlace}, func(n *node.Node) member {

@@ -73,28 +73,41 @@ func viewsIn(maps string, th *thread) (all []view) {
 	return all
 }
 
-// sharedViews lists the mappings of shared memory, by process and address, and leaves out those
-// that show no more than one before: processes inherit them.
+// sharedViews lists the mappings of shared memory, first those to which their process may write, by
+// process and address. It leaves out those that show no more than one before: processes inherit
+// them.
 func (n *Node) sharedViews() []view {
-	var list []view
+	var all []view
+	for _, p := range n.processes() {
+		if p.fork != nil {
+			all = append(all, viewsIn(p.fork.maps(), p.fork)...)
+		}
+	}
+	slices.SortStableFunc(all, view.compareWritable)
 	type beginning struct {
 		segment
 		offset uint64
 	}
 	shown := map[beginning]uint64{} // how much of it
-	for _, p := range n.processes() {
-		if p.fork == nil {
-			continue
+	return slices.DeleteFunc(all, func(v view) bool {
+		from, size := beginning{v.segment(), v.Offset}, v.End-v.Start
+		if size <= shown[from] {
+			return true
 		}
-		for _, v := range viewsIn(p.fork.maps(), p.fork) {
-			from := beginning{v.segment(), v.Offset}
-			if size := v.End - v.Start; size > shown[from] {
-				shown[from] = size
-				list = append(list, v)
-			}
-		}
+		shown[from] = size
+		return false
+	})
+}
+
+// compareWritable has views come first to which their process may write.
+func (v view) compareWritable(w view) int {
+	switch {
+	case v.Writable() == w.Writable():
+		return 0
+	case v.Writable():
+		return -1
 	}
-	return list
+	return 1
 }
 
 // captureShared notes what shared memory holds.
@@ -197,6 +210,7 @@ func (n *Node) resident(v view) []uint64 {
 // restoreShared brings shared memory to what n knows of it.
 func (n *Node) restoreShared() {
 	if !n.k.SharesMemory {
+		n.home.sharer = n // it may attach a segment that another copy knows
 		return
 	}
 	if shown, ok := n.knownShared(); ok {
@@ -224,17 +238,19 @@ func (n *Node) writeAllShared() {
 				at = append(at, addr)
 			}
 		}
+		var put pages
 		n.readShared(v, at, func(no uint64, have *page) {
 			if p := want.or(no); *have != *p {
-				n.putPage(v, v.address(no), p)
+				put = append(put, pageAt{v.address(no), p})
 			}
 		})
 		for no, p := range want {
 			if !done[no] && v.shows(no) {
 				done[no] = true
-				n.putPage(v, v.address(no), p)
+				put = append(put, pageAt{v.address(no), p})
 			}
 		}
+		n.writeShared(v, put)
 	}
 }
 
@@ -242,6 +258,7 @@ func (n *Node) writeAllShared() {
 // last looked.
 func (n *Node) writeChangedShared(shown sharedMemory) {
 	views := n.writtenShared()
+	slices.SortStableFunc(views, func(a, b writtenView) int { return a.compareWritable(b.view) })
 	differ := map[segment]map[uint64]bool{} // by the number of a page
 	for _, v := range views {
 		s := v.segment()
@@ -271,8 +288,7 @@ func (n *Node) writeChangedShared(shown sharedMemory) {
 				delete(differ[s], no)
 			}
 		}
-		slices.SortFunc(put, func(a, b pageAt) int { return cmp.Compare(a.at, b.at) })
-		writePages(v.th.tr, put)
+		n.writeShared(v.view, put)
 	}
 }
 
@@ -305,30 +321,64 @@ func (n *Node) hasOrphans() bool { return len(n.orphans) > 0 }
 // forgetShared forgets what was in shared memory: the machine is off.
 func (n *Node) forgetShared() { n.orphans, n.shared = nil, nil }
 
-// adoptSegment brings back what was in a segment that th is the first to attach, at addr, since
-// those who had it were killed.
+// adoptSegment brings back what was in a segment that th has attached at addr, if it is the first
+// to do so since those who had it were killed.
 func (n *Node) adoptSegment(th *thread, addr uint64) {
+	if shm := ipc.AttachedAt(th.k.Proc, addr); shm == nil || shm.Attachments(n.k) > 1 {
+		return
+	}
 	for m := range procmaps.All(th.maps()) {
 		s := segment{m.Dev, m.Inode}
-		pages, ok := n.orphans[s]
+		kept, ok := n.orphans[s]
 		if m.Start != addr || !ok {
 			continue
 		}
 		v := view{m, th}
-		for no := uint64(0); no < (m.End-m.Start)/pageSize; no++ {
-			p := pages[no]
-			if p == nil {
-				p = new(page)
-			}
-			n.putPage(v, m.Start+no*pageSize, p)
+		var put pages
+		for no := v.number(m.Start); v.shows(no); no++ {
+			put = append(put, pageAt{v.address(no), kept.or(no)})
 		}
+		n.writeShared(v, put)
 		n.orphans = maps.Clone(n.orphans)
 		delete(n.orphans, s)
 	}
 }
 
-func (n *Node) putPage(v view, addr uint64, p *page) {
-	if e := v.th.tr.Poke(addr, p[:]); e != 0 {
-		must(fmt.Errorf("shared memory at %#x: %w", addr, e))
+// writeShared writes pages to a view. If its process may not write there, Linux does not do it for
+// anybody else either. So the process may for a moment.
+func (n *Node) writeShared(v view, all pages) {
+	if len(all) == 0 {
+		return
 	}
+	slices.SortFunc(all, func(a, b pageAt) int { return cmp.Compare(a.at, b.at) })
+	size := v.End - v.Start
+	switch {
+	case v.Writable():
+		writePages(v.th.tr, all)
+	case strings.HasPrefix(v.Name, "/SYSV"): // attached for reading, it can never become writable
+		other := uint64(n.inject(v.th, unix.SYS_SHMAT, v.Inode, 0, 0))
+		for i := range all {
+			all[i].at += other + v.Offset - v.Start
+		}
+		writePages(v.th.tr, all)
+		n.inject(v.th, unix.SYS_SHMDT, other)
+	default:
+		n.inject(v.th, unix.SYS_MPROTECT, v.Start, size, unix.PROT_READ|unix.PROT_WRITE)
+		writePages(v.th.tr, all)
+		n.inject(v.th, unix.SYS_MPROTECT, v.Start, size, v.protection())
+	}
+}
+
+// protection is what the process may do with a view.
+func (v view) protection() (prot uint64) {
+	if v.Readable() {
+		prot |= unix.PROT_READ
+	}
+	if v.Writable() {
+		prot |= unix.PROT_WRITE
+	}
+	if v.Executable() {
+		prot |= unix.PROT_EXEC
+	}
+	return prot
 }
