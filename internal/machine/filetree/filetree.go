@@ -273,8 +273,9 @@ func (t *Tree) walk(x *exploration, dir string) error {
 	if err := t.in(func() error { return unix.Lstat(full, &st) }, path.Dir(full)); err != nil {
 		return &fs.PathError{Op: "lstat", Path: dir, Err: err}
 	}
-	// Linux changes this time when a directory gets another name, or loses one. It does not when
-	// its parent moves with all that is in it.
+	// Linux changes this time when a directory gets another name, or loses one, but maybe not twice
+	// in a tick of its clock: who makes the change says so, too. The time stays when the parent
+	// moves with all that is in it.
 	since := dirTime{st.Ino, st.Ctim}
 	is, was := x.entries[dir], t.cur.names.entries[dir]
 	if t.listed[dir] == since && x.changed != nil && !x.changed[is.ino] && is.same(was) {
