@@ -47,6 +47,14 @@ func TestPage(t *testing.T) {
 	if !r.good(known) {
 		t.Error("all is explained")
 	}
+	// What has the same explanation is one line, with the shortest message.
+	several := *r
+	several.Findings = append(slices.Clone(r.Findings),
+		finding{Seen: harness.Seen{Kind: "linearizable", Message: "stale", Count: 5, Steps: 8, Again: true}})
+	want := []string{"Seen 5 times, first after 8 steps: linearizable: stale. known: a#1. The same explains other messages (1, seen 2 times)."}
+	if got := several.lines(known); !slices.Equal(got, want) {
+		t.Errorf("the lines are %q, want %q", got, want)
+	}
 	for what, change := range map[string]func(r *result){
 		"not explained": func(r *result) { r.Findings[0].Message = "other" },
 		"not again":     func(r *result) { r.Findings[0].Again = false },

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -116,17 +117,48 @@ func (r *result) took() string {
 	return s
 }
 
+// explained lists what was found, together what has the same explanation and came again.
+func (r *result) explained(t *target) (groups [][]*finding) {
+	group := map[int]int{} // of an explanation
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		why := t.Triage.Index(f.Message)
+		at, known := group[why]
+		switch {
+		case why < 0 || !f.Again || f.Suspect != "":
+			groups = append(groups, []*finding{f})
+		case known:
+			groups[at] = append(groups[at], f)
+		default:
+			group[why] = len(groups)
+			groups = append(groups, []*finding{f})
+		}
+	}
+	return groups
+}
+
 // lines say what there is to say beyond the numbers.
 func (r *result) lines(t *target) (lines []string) {
 	if t.Notes != "" {
 		lines = append(lines, harness.OneLine(t.Notes))
 	}
-	for _, f := range r.Findings {
-		howOften := fmt.Sprintf("Seen %d times, first after %d steps", f.Count, f.Steps)
-		if f.Shrunk > 0 {
-			howOften += fmt.Sprintf(", shrunk to %d", f.Shrunk)
+	for _, same := range r.explained(t) {
+		shortest := slices.MinFunc(same, func(a, b *finding) int {
+			return cmp.Or(len(a.Message)-len(b.Message), a.length()-b.length())
+		})
+		howOften := fmt.Sprintf("Seen %d times, first after %d steps", shortest.Count, shortest.Steps)
+		if shortest.Shrunk > 0 {
+			howOften += fmt.Sprintf(", shrunk to %d", shortest.Shrunk)
 		}
-		lines = append(lines, t.Triage.Line(howOften, f.Seen))
+		line := t.Triage.Line(howOften, shortest.Seen)
+		if others := len(same) - 1; others > 0 {
+			times := -shortest.Count
+			for _, f := range same {
+				times += f.Count
+			}
+			line += fmt.Sprintf(" The same explains other messages (%d, seen %d times).", others, times)
+		}
+		lines = append(lines, line)
 	}
 	for _, d := range r.Doubts {
 		lines = append(lines, "No verdict: "+harness.OneLine(d))

@@ -119,15 +119,17 @@ func (o *options) replay(a *harness.Ariadne, t *target, v harness.Violation) (fi
 	return f, err
 }
 
+// length is how many steps the smallest execution has that showed it.
+func (f *finding) length() int { return cmp.Or(f.Shrunk, f.Steps) }
+
 // copyTraces copies the smallest trace of each explanation.
 func (o *options) copyTraces(t *target, r *result) error {
 	smallest := map[string]*finding{}
-	steps := func(f *finding) int { return cmp.Or(f.Shrunk, f.Steps) }
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		explanation := t.Triage.Index(f.Message)
 		name := t.traceName(explanation)
-		if best := smallest[name]; f.Again && explanation >= 0 && (best == nil || steps(f) < steps(best)) {
+		if best := smallest[name]; f.Again && explanation >= 0 && (best == nil || f.length() < best.length()) {
 			smallest[name] = f
 		}
 	}
