@@ -360,10 +360,9 @@ func (f *following) pays() bool {
 var cannotFollow atomic.Bool
 
 // canFollow reports whether pages may be followed. A table of descriptors that processes share
-// could be changed twice. When Linux swaps out memory that processes share, it forgets which of
-// them has written it.
+// could be changed twice.
 func (n *Node) canFollow() bool {
-	if n.k.SharesMemory && swaps() || cannotFollow.Load() {
+	if n.k.SharesMemory && forgetsWrites() || cannotFollow.Load() {
 		return false
 	}
 	for th := range n.threads {
@@ -374,10 +373,15 @@ func (n *Node) canFollow() bool {
 	return true
 }
 
-// swaps reports whether Linux has where to swap memory out to.
-var swaps = sync.OnceValue(func() bool {
-	b, err := os.ReadFile("/proc/swaps")
-	return err != nil || bytes.Count(b, []byte("\n")) > 1 // behind the heading
+// forgetsWrites reports whether Linux may forget which process has written memory that several
+// share: it has where to swap memory out to, or collapses small pages of such memory to huge ones.
+var forgetsWrites = sync.OnceValue(func() bool {
+	swaps, err := os.ReadFile("/proc/swaps")
+	if err != nil || bytes.Count(swaps, []byte("\n")) > 1 { // behind the heading
+		return true
+	}
+	huge, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
+	return err == nil && !bytes.Contains(huge, []byte("[never]")) && !bytes.Contains(huge, []byte("[deny]"))
 })
 
 var errOwnFile = errors.New("a private mapping of a file of the node's own")
