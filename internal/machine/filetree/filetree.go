@@ -275,7 +275,7 @@ func (t *Tree) walk(x *exploration, dir string) error {
 	}
 	// Linux changes this time when a directory gets another name, or loses one, but maybe not twice
 	// in a tick of its clock: who makes the change says so, too. The time stays when the parent
-	// moves with all that is in it.
+	// gets another name.
 	since := dirTime{st.Ino, st.Ctim}
 	is, was := x.entries[dir], t.cur.names.entries[dir]
 	if t.listed[dir] == since && x.changed != nil && !x.changed[is.ino] && is.same(was) {

@@ -13,9 +13,9 @@ import (
 type contents struct {
 	seed  maphash.Seed
 	known map[uint64]weak.Pointer[page] // by hash
-	// entries, before those of pages that are gone are looked for
+	// with more entries, those of pages that are gone are removed
 	most int
-	room []page
+	room []page // of space
 }
 
 // leastKnown is how many entries there are before any is looked at again.

@@ -153,19 +153,24 @@ func (n *Node) readAllShared() sharedMemory {
 
 // refreshShared returns what shared memory holds that has held something when the node last looked.
 func (n *Node) refreshShared(was sharedMemory) (now sharedMemory) {
-	now = was
+	changed := sharedMemory{}
 	for _, v := range n.writtenShared() {
 		if len(v.at) == 0 {
 			continue
 		}
-		pages := maps.Clone(now[v.segment()])
+		pages := changed[v.segment()]
 		if pages == nil {
 			pages = segmentPages{}
+			maps.Copy(pages, was[v.segment()])
+			changed[v.segment()] = pages
 		}
 		n.readShared(v.view, v.at, func(no uint64, p *page) { pages[no], _ = n.home.contents.share(p) })
-		now = maps.Clone(now)
-		now[v.segment()] = pages
 	}
+	if len(changed) == 0 {
+		return was
+	}
+	now = maps.Clone(was)
+	maps.Copy(now, changed)
 	return now
 }
 

@@ -79,9 +79,8 @@ type Thread struct {
 	// filtered: the seccomp filter is in force. Only a new process is without.
 	filtered bool
 	code     uint64 // SetCode; 0 in a program that was just executed
-	// halted is what the thread was given or read as last, and has had no chance to change since,
-	// or nil. loaded: its general registers and its mask are those of halted, too, as Load left
-	// them.
+	// halted was last saved from the thread or loaded into it. It is nil if the thread has run
+	// since. loaded: Load has set the general registers and the mask, and nobody else since.
 	halted *Context
 	loaded bool
 }

@@ -13,9 +13,9 @@ type frontier struct {
 	crew
 	tree  tree
 	queue queue
-	most  int  // prefixes in the tree
-	full  bool // something was left out
-	turns map[uint64]int
+	most  int            // prefixes in the tree
+	full  bool           // something was left out
+	turns map[uint64]int // calls of turn, by site
 }
 
 // newFrontier returns that of a search by so many workers, with the path without
