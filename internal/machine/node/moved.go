@@ -64,13 +64,13 @@ func (c *Checkpoint) Return() error {
 		return nil
 	}
 	fresh, procs := 0, make([]pages, len(c.moved.procs))
+	read := c.home.contents.space(1)[0]
 	for i, list := range c.moved.procs {
 		for _, p := range list {
-			var read page
 			if err := c.moved.store.Load(p.place, read[:]); err != nil {
 				return err
 			}
-			shared, isFresh := c.home.contents.share(&read)
+			shared, isFresh := c.home.contents.share((*page)(read))
 			procs[i] = append(procs[i], pageAt{p.at, shared})
 			if isFresh {
 				fresh++
