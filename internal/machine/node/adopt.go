@@ -93,7 +93,7 @@ func (c *Checkpoint) Adopt(p *Portable) (adopted *Checkpoint, err error) {
 	must(err)
 	adopted = &Checkpoint{setup: c.setup, home: c.home, state: f.stateOf(p, files), threads: p.threads}
 	for i, all := range p.pages {
-		both := c.pages[i].merge(all, nil)
+		both := c.pages[i].merge(all, nil, nil)
 		if len(both) > mostPages {
 			return nil, fmt.Errorf("node %s: %w: it has too many pages", c.cfg.Name, errForeign)
 		}

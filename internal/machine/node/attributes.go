@@ -24,10 +24,11 @@ type attributes struct {
 	standIns closeOnExec
 	files    closeOnExec // descriptors of host files
 	actions  signal.Actions
+	umask    int
 }
 
 func attributesOf(p *kernel.Process) attributes {
-	a := attributes{closeOnExec{}, closeOnExec{}, *p.Actions}
+	a := attributes{closeOnExec{}, closeOnExec{}, *p.Actions, p.Umask}
 	for _, fd := range p.FDs.Numbers() {
 		of := a.files
 		if p.FDs.Get(fd).StandIn {
@@ -59,6 +60,9 @@ func (n *Node) changeAttributes(tr *tracee.Thread, has, wants attributes) {
 		if has.actions[s] != wants.actions[s] {
 			n.setAction(tr, s, wants.actions[s])
 		}
+	}
+	if has.umask != wants.umask {
+		injected(tr, unix.SYS_UMASK, uint64(wants.umask))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
+	"github.com/ariadne-mc/ariadne/internal/machine/tracee"
 )
 
 // layout is the mappings of a process that has not run since they were read.
@@ -46,8 +47,10 @@ func (th *thread) Backing(addr uint64) (key [2]uint64, off uint64, ok bool) {
 }
 
 // maps is what Linux says of the memory of the thread (proc(5)).
-func (th *thread) maps() string {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", th.tr.TID))
+func (th *thread) maps() string { return mapsOf(th.tr) }
+
+func mapsOf(tr *tracee.Thread) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", tr.TID))
 	must(err)
 	return string(b)
 }

@@ -134,7 +134,7 @@ func (n *Node) breakWith(th *thread, addr uint64, add func(*kernel.Break) bool) 
 		p.Breaks[i] = b
 		return true
 	}
-	n.paging.noteChange() // its page is not one that the program may write
+	n.paging.noteChange(th.tr.PID) // its page is not one that the program may write
 	var was [1]byte
 	if th.tr.Peek(addr, was[:]) != 0 || th.tr.Poke(addr, []byte{breakpoint}) != 0 {
 		return false

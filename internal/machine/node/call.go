@@ -57,7 +57,7 @@ func (n *Node) handleCall(th *thread) bool {
 	k := th.k
 	n.layout.forget()
 	if k.Call.NR == unix.SYS_SETRLIMIT || k.Call.NR == unix.SYS_PRLIMIT64 {
-		n.paging.noteChange() // Linux is told of some of them, and not by a call
+		n.paging.noteChanges() // Linux is told of some of them, and not by a call
 	}
 	if n.goesDownBefore(th) {
 		return false
@@ -137,7 +137,7 @@ func (n *Node) handleCall(th *thread) bool {
 // runNative lets Linux run the call as it stands.
 func (n *Node) runNative(th *thread) bool {
 	k := th.k
-	n.paging.noteCall(k.Call.NR, k.Call.Args[:])
+	n.paging.noteCall(th.tr.PID, k.Call.NR, k.Call.Args[:])
 	n.holdMapped(th)
 	if n.sealsFrozen(th) {
 		return n.finish(th, -int64(unix.EBUSY))

@@ -4,6 +4,8 @@ package node
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 
 	"github.com/ariadne-mc/ariadne"
@@ -165,25 +167,17 @@ func (c *Checkpoint) Thaw() (n *Node, err error) {
 func (n *Node) StartedAs(c *Checkpoint) bool { return n.home == c.home }
 
 // Restore makes a node go on from a checkpoint that was taken of it, or of a copy of it. Its
-// present state is lost. The checkpoint stays. In place, if the node differs from it in nothing but
-// pages, registers and state; else in a copy.
+// present state is lost. The checkpoint stays. In place, if the node's processes differ from it in
+// nothing but pages, registers and state. Of others there are copies afterwards.
 func (n *Node) Restore(c *Checkpoint) (inPlace bool, err error) {
 	if !n.StartedAs(c) {
 		return false, fmt.Errorf("node %s: the checkpoint is of another node", n.cfg.Name)
 	}
-	if ok, err := n.tryInPlace(c); ok || err != nil {
-		return ok, err
-	}
-	defer c.recoverTool(&err)
-	if err := n.leave(); err != nil {
-		return false, err
-	}
-	n.inhabit(c, c.state.Copy())
-	return false, nil
-}
-
-// tryInPlace is restoreInPlace with an error. After an error the node can only be closed.
-func (n *Node) tryInPlace(c *Checkpoint) (ok bool, err error) {
+	defer func() {
+		if err != nil {
+			err = killed(err, c.forks.threads())
+		}
+	}()
 	defer recoverTool(n, &err)
 	return n.restoreInPlace(c), nil
 }
@@ -195,7 +189,7 @@ func (n *Node) inhabit(c *Checkpoint, s *state) {
 	for i := range c.threads {
 		n.thawProcess(c, i, byTID)
 	}
-	n.setForksOf(c)
+	n.settleForks(c, nil)
 }
 
 // setState gives the node a state, with the descriptors that its kernel carries, and no threads.
@@ -226,7 +220,7 @@ func (c *Checkpoint) recoverTool(err *error) {
 	switch e := recover().(type) {
 	case nil:
 	case toolError:
-		*err = fmt.Errorf("node %s: %w", c.cfg.Name, killed(e.error, c.forks.procs))
+		*err = fmt.Errorf("node %s: %w", c.cfg.Name, killed(e.error, c.forks.threads()))
 	default:
 		panic(e)
 	}
@@ -235,11 +229,11 @@ func (c *Checkpoint) recoverTool(err *error) {
 // thawProcess forks a frozen process and rebuilds its threads.
 func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	threads := c.threads[i]
-	first, err := c.forks.procs[i].ForkProcess()
+	first, err := c.forks.procs[i].tr.ForkProcess()
 	must(err)
 	writePages(first, c.pages[i])
 	if n.cfg.Pages {
-		n.changeAttributes(first, c.forks.attributes[i], attributesOf(byTID[threads.first()].Proc))
+		n.changeAttributes(first, c.forks.procs[i].attributes, attributesOf(byTID[threads.first()].Proc))
 	}
 	trs := []*tracee.Thread{first}
 	for range threads[1:] {
@@ -359,23 +353,31 @@ func (n *Node) Close() (err error) {
 
 // leave ends the node's processes, and gives up what it holds of the host's besides its home.
 func (n *Node) leave() error {
+	n.leaveShared()
 	n.closeHeld(nil)
 	n.hideFiles()
-	n.paging.stopFollowing()
+	first := n.endAll(slices.Collect(maps.Keys(n.threads)))
+	n.paging.leave()
+	n.closeCarried()
+	return first
+}
+
+// endAll ends processes, by their threads.
+func (n *Node) endAll(threads []*kernel.Thread) (first error) {
 	procs := map[*tracee.Process][]*tracee.Thread{}
-	for _, th := range n.threads {
-		procs[th.tr.Process()] = append(procs[th.tr.Process()], th.tr)
+	for _, k := range threads {
+		tr := n.threads[k].tr
+		procs[tr.Process()] = append(procs[tr.Process()], tr)
+		delete(n.threads, k)
 	}
-	var first error
-	for _, threads := range procs {
-		if err := tracee.Kill(threads); err != nil && first == nil {
+	for _, all := range procs {
+		n.paging.forget(all[0].PID)
+		if err := tracee.Kill(all); err != nil && first == nil {
 			first = err
 		}
+		for _, tr := range all {
+			tr.Release()
+		}
 	}
-	for _, th := range n.threads {
-		th.tr.Release()
-	}
-	n.threads = nil
-	n.closeCarried()
 	return first
 }

@@ -35,8 +35,11 @@ type home struct {
 	shows  *Node             // whose files the tree shows; nil: those of one that is gone
 	sharer *Node             // whose shared memory was read or written last
 
-	following following // of pages
-	contents  contents  // of pages of checkpoints
+	// holds is what shared memory holds, if that is known and nobody runs; else nil.
+	holds sharedMemory
+
+	following map[int]*following // of the pages of processes, by virtual id
+	contents  contents           // of pages of checkpoints
 }
 
 // clearArea takes out of Ariadne's pages what other copies have left there: programs can

@@ -29,39 +29,53 @@ type pageAt struct {
 // pages lists the pages in which a process may differ from its fork, by address.
 type pages []pageAt
 
-// freezePages returns what a checkpoint keeps of the processes: the last forks and the pages that
-// differ from them, or new forks. bytes is about how much memory that takes.
+// freezePages returns what a checkpoint keeps of the processes: of each its last fork and the pages
+// that differ from it, or a new fork. bytes is about how much memory that takes.
 func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
 	p := &n.paging
-	if fresh, ok := n.collectWritten(procs); ok {
-		p.compared = !n.k.SharesMemory // which was not compared
-		return p.forks.use(), slices.Clone(p.pages), fresh + pagesBase
-	}
-	p.compared = false
-	f = (&forks{}).use()
-	for _, proc := range procs {
+	p.compared, p.unchanged = false, true
+	same := n.refersTo(procs)
+	var all []*fork
+	for i, proc := range procs {
+		var base pages
+		if same {
+			base = p.forks.base[i]
+		}
+		if fresh, ok := n.collectWritten(proc, base); ok {
+			t := p.of(proc.pid())
+			all, in = append(all, t.fork), append(in, t.pages)
+			bytes += fresh + pagesBase/int64(len(procs))
+			continue
+		}
+		same = false
 		tr, err := proc.fork.tr.ForkProcess()
 		must(err)
-		f.procs = append(f.procs, tr)
-		if n.cfg.Pages {
-			f.attributes = append(f.attributes, attributesOf(proc.fork.k.Proc))
-		}
 		bytes += checkpointBase + host.Resident(tr.PID)/checkpointShare
+		one := &fork{tr: tr}
+		if n.cfg.Pages {
+			one.attributes = attributesOf(proc.fork.k.Proc)
+			p.of(proc.pid()).differFrom(one, nil, proc.hostFiles())
+		}
+		all, in = append(all, one), append(in, nil)
 	}
-	n.setForks(f, make([]pages, len(procs)))
-	if p.steady {
-		n.followPages()
+	if same {
+		p.compared = !n.k.SharesMemory // which was not compared
+		return p.forks.use(), in, bytes
 	}
-	return f, make([]pages, len(procs)), bytes
+	f = newForks(all, slices.Clone(in)).use()
+	if n.cfg.Pages {
+		p.refersTo(f)
+		n.followPages(procs, func(t *paged) bool { return t.steady })
+	}
+	return f, in, bytes
 }
 
-// setForksOf notes that the node's processes were just copied from a checkpoint. If its forks were
-// copied before, the node will likely go back there, so its pages are followed.
-func (n *Node) setForksOf(c *Checkpoint) {
-	n.setForks(c.forks, slices.Clone(c.pages))
-	if c.forks.thawed++; c.forks.thawed > 1 {
-		n.followPages()
-	}
+// refersTo reports whether the node's processes are those of the forks that it refers to.
+func (n *Node) refersTo(procs []*process) bool {
+	f := n.paging.forks
+	return f != nil && slices.EqualFunc(procs, f.procs, func(proc *process, f *fork) bool {
+		return n.paging.of(proc.pid()).fork == f
+	})
 }
 
 const (
@@ -74,34 +88,28 @@ const (
 // less.
 const mostPages = 4096
 
-// collectWritten adds to each process's list the pages that it has written since the node last
-// looked. Not ok: that is not known, or a fork costs less.
-func (n *Node) collectWritten(procs []*process) (bytes int64, ok bool) {
+// collectWritten adds to a process's list the pages that it has written since the node last looked.
+// Not ok: that is not known, or a fork costs less. The list keeps the pages in base.
+func (n *Node) collectWritten(proc *process, base pages) (bytes int64, ok bool) {
 	p := &n.paging
-	if !p.followed || len(procs) != len(p.pages) {
+	t := p.of(proc.pid())
+	if !t.followed || !maps.Equal(t.opened, proc.hostFiles()) {
 		return 0, false
 	}
-	p.unchanged = true
-	for i, proc := range procs {
-		if !maps.Equal(p.opened[i], hostFilesOf(proc.threads[0].k.Proc)) {
-			return 0, false
-		}
-		written, fresh, ok := n.readWritten(i, proc)
-		if !ok || len(p.pages[i])+len(written) > mostPages {
-			return 0, false
-		}
-		p.unchanged = p.unchanged && p.had(i, written)
-		p.pages[i] = p.pages[i].merge(written, p.forks.known(i))
-		bytes += int64(fresh) * pageSize
+	written, fresh, ok := n.readWritten(proc, t)
+	if !ok || len(t.pages)+len(written) > mostPages {
+		return 0, false
 	}
-	n.home.following.used++
-	return bytes, true
+	p.unchanged = p.unchanged && t.had(written)
+	t.pages = t.pages.merge(written, t.fork.read, base)
+	n.home.followingOf(proc).used++
+	return int64(fresh) * pageSize, true
 }
 
-// readWritten reads the pages that process i has written since the node last looked. fresh is how
+// readWritten reads the pages that a process has written since the node last looked. fresh is how
 // many of them have a content that no checkpoint has had.
-func (n *Node) readWritten(i int, proc *process) (written pages, fresh int, ok bool) {
-	at, ok := n.paging.writtenPages(i)
+func (n *Node) readWritten(proc *process, t *paged) (written pages, fresh int, ok bool) {
+	at, ok := t.writtenPages()
 	if !ok {
 		return nil, 0, false
 	}
@@ -120,16 +128,16 @@ func (n *Node) readWritten(i int, proc *process) (written pages, fresh int, ok b
 	return written, fresh, true
 }
 
-// writtenPages lists the addresses of the pages that process i has written since the node last
-// looked, in order. Not ok: the process's stack has grown, which takes no system call, or there are
-// more than mostPages. Other changes of mappings are noted when they are made.
-func (p *paging) writtenPages(i int) (at []uint64, ok bool) {
-	size, err := p.follow[i].Size()
-	if must(err); size != p.sizes[i] {
+// writtenPages lists the addresses of the pages that the process has written since the node last
+// looked, in order. Not ok: its stack has grown, which takes no system call, or there are more than
+// mostPages. Other changes of mappings are noted when they are made.
+func (t *paged) writtenPages() (at []uint64, ok bool) {
+	size, err := t.follow.Size()
+	if must(err); size != t.size {
 		return nil, false
 	}
-	for _, m := range p.forks.mapped[i] {
-		must(p.follow[i].Written(m, func(r tracee.Range) {
+	for _, m := range t.fork.mapped {
+		must(t.follow.Written(m, func(r tracee.Range) {
 			for a := r.Start; a < r.End && len(at) <= mostPages; a += pageSize {
 				at = append(at, a)
 			}
@@ -138,15 +146,15 @@ func (p *paging) writtenPages(i int) (at []uint64, ok bool) {
 	return at, len(at) <= mostPages
 }
 
-// had reports whether process i had the content of some pages when the node last looked, so that
+// had reports whether the process had the content of some pages when the node last looked, so that
 // writing them has changed nothing.
-func (p *paging) had(i int, written pages) bool {
+func (t *paged) had(written pages) bool {
 	var unread []uint64
 	var others pages
 	for _, w := range written {
-		was := p.forks.known(i)[w.at]
-		if k, ok := slices.BinarySearchFunc(p.pages[i], w.at, pageAt.compare); ok {
-			was = p.pages[i][k].page
+		was := t.fork.read[w.at]
+		if k, ok := slices.BinarySearchFunc(t.pages, w.at, pageAt.compare); ok {
+			was = t.pages[k].page
 		}
 		switch {
 		case was == nil:
@@ -155,23 +163,23 @@ func (p *paging) had(i int, written pages) bool {
 			return false
 		}
 	}
-	was, ok := p.forks.pages(i, unread)
+	was, ok := t.fork.pages(unread)
 	return ok && slices.EqualFunc(was, others, func(a, b pageAt) bool { return *a.page == *b.page })
 }
 
-// forgetWritten has pages that Ariadne has written to process i count as if nobody had. In each
+// forgetWritten has pages that Ariadne has written to the process count as if nobody had. In each
 // mapping only what is between the first and the last of them is looked at: the process itself has
 // written nothing since writtenPages.
-func (p *paging) forgetWritten(i int, written pages) {
+func (t *paged) forgetWritten(written pages) {
 	at := make([]uint64, len(written))
 	for k := range written {
 		at[k] = written[k].at
 	}
 	slices.Sort(at)
-	for _, m := range p.forks.mapped[i] {
+	for _, m := range t.fork.mapped {
 		from, _ := slices.BinarySearch(at, m.Start)
 		if to, _ := slices.BinarySearch(at, m.End); from < to {
-			must(p.follow[i].Written(tracee.Range{Start: at[from], End: at[to-1] + pageSize}, nil))
+			must(t.follow.Written(tracee.Range{Start: at[from], End: at[to-1] + pageSize}, nil))
 		}
 	}
 }
@@ -187,8 +195,8 @@ func newPages(n int) []*[pageSize]byte {
 
 // merge returns the list with fresh pages in the place of old ones. A fresh page with the old
 // content becomes the old page, so that a comparison of pointers finds them equal. One with the
-// content that it has in the fork, as far as that is known, is left out.
-func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages) {
+// content that it has in the fork, as far as that is known, is left out if base does not have it.
+func (old pages) merge(fresh pages, fork map[uint64]*page, base pages) (all pages) {
 	if len(fresh) == 0 {
 		return old
 	}
@@ -200,9 +208,9 @@ func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages) {
 		}
 		f := fresh[0]
 		fresh = fresh[1:]
-		was, base := old.takeAt(f.at), fork[f.at]
+		was, forked := old.takeAt(f.at), fork[f.at]
 		switch {
-		case base != nil && *base == *f.page:
+		case forked != nil && *forked == *f.page && !base.has(f.at):
 			continue
 		case was != nil && *was == *f.page:
 			f.page = was
@@ -214,6 +222,12 @@ func (old pages) merge(fresh pages, fork map[uint64]*page) (all pages) {
 
 // compare compares the page's address with another.
 func (p pageAt) compare(at uint64) int { return cmp.Compare(p.at, at) }
+
+// has reports whether there is a page at an address.
+func (p pages) has(at uint64) bool {
+	_, ok := slices.BinarySearchFunc(p, at, pageAt.compare)
+	return ok
+}
 
 // first is the address of the first page, or the highest one if the list is empty.
 func (p pages) first() uint64 {
@@ -234,59 +248,63 @@ func (p *pages) takeAt(at uint64) *page {
 	return q
 }
 
-// setForks notes that the node differs from some forks in no more than some pages.
-func (n *Node) setForks(f *forks, in []pages) {
-	n.paging.dropForks()
-	if n.cfg.Pages {
-		n.paging.forks, n.paging.pages, n.paging.opened = f.use(), in, n.openHostFiles()
-	}
-}
+// hostFiles lists the open host files of the process by descriptor.
+func (p *process) hostFiles() map[int]*kernel.OpenFile { return hostFilesOf(p.threads[0].k.Proc) }
 
-// openHostFiles lists the open host files of each process.
-func (n *Node) openHostFiles() (all []map[int]*kernel.OpenFile) {
-	for _, proc := range n.processes() {
-		all = append(all, hostFilesOf(proc.threads[0].k.Proc))
-	}
-	return all
-}
+// pid is the real id of the process.
+func (p *process) pid() int { return p.threads[0].tr.PID }
 
-// followPages begins to follow the written pages of all processes, where this machine can do that.
-func (n *Node) followPages() {
-	p := &n.paging
-	if p.forks == nil || !n.canFollow() || !n.home.following.pays() {
-		return
+// followPages begins to follow the written pages of some processes, where this machine can do that.
+func (n *Node) followPages(procs []*process, wanted func(*paged) bool) {
+	p, fresh, can := &n.paging, false, false
+	for i, proc := range procs {
+		if i == 0 {
+			can = n.canFollow(procs)
+		}
+		t := p.of(proc.pid())
+		if can && t.fork != nil && proc.fork != nil && !t.followed && wanted(t) && n.home.followingOf(proc).pays() {
+			n.followProcess(proc, t)
+			fresh = fresh || t.followed
+		}
 	}
-	was := p.follow
-	p.follow, p.sizes = nil, nil
-	var mapped [][]tracee.Range
-	var views [][]view
-	for i, proc := range n.processes() {
-		var f *tracee.Pages
-		if proc.fork == nil {
-			break
-		}
-		if i < len(was) && was[i] != nil && was[i].PID() == proc.fork.tr.PID {
-			f, was[i] = was[i], nil
-		}
-		maps := proc.fork.maps()
-		shared := viewsIn(maps, proc.fork)
-		f, ranges, err := followMappings(proc.fork, maps, n.ownDevice(), shared, f)
-		if err != nil {
-			if errors.Is(err, tracee.ErrNoPages) {
-				cannotFollow.Store(true)
-			}
-			break
-		}
-		size, err := f.Size()
-		must(err)
-		p.follow, p.sizes, mapped = append(p.follow, f), append(p.sizes, size), append(mapped, ranges)
-		views = append(views, shared)
-	}
-	closeAll(was)
-	if p.followed = len(p.follow) == len(p.pages); p.followed {
-		p.forks.mapped, p.forks.views = mapped, views
+	if fresh && n.followsAll() {
 		n.noteShared()
 	}
+}
+
+// followProcess begins to follow the written pages of a process.
+func (n *Node) followProcess(proc *process, t *paged) {
+	maps := proc.fork.maps()
+	t.fork.shared = sharedIn(maps)
+	f, ranges, err := followMappings(proc.fork, maps, n.ownDevice(), t.fork.shared, t.follow)
+	t.follow = nil
+	if err != nil {
+		if errors.Is(err, tracee.ErrNoPages) {
+			cannotFollow.Store(true)
+		}
+		return
+	}
+	t.follow, t.followed, t.fork.mapped = f, true, ranges
+	t.size, err = f.Size()
+	must(err)
+}
+
+// followsAll reports whether all processes of the node are followed.
+func (n *Node) followsAll() bool {
+	for _, th := range n.threads {
+		if t := n.paging.procs[th.tr.PID]; t == nil || !t.followed {
+			return false
+		}
+	}
+	return true
+}
+
+// sharedMappings lists the shared mappings of a process.
+func (n *Node) sharedMappings(p *process) []procmaps.Mapping {
+	if f := n.paging.of(p.pid()).fork; f != nil {
+		return f.sharedMappings()
+	}
+	return sharedIn(p.threads[0].maps())
 }
 
 // writtenView is a view, and the addresses in it of pages that its process has written since the
@@ -298,17 +316,14 @@ type writtenView struct {
 
 // writtenShared returns all views of shared memory. The processes are followed.
 func (n *Node) writtenShared() (all []writtenView) {
-	for i, proc := range n.processes() {
-		for _, v := range n.paging.forks.views[i] {
-			// the leader may have ended
-			w := writtenView{view: view{v.Mapping, cmp.Or(proc.fork, proc.threads[len(proc.threads)-1])}}
-			must(n.paging.follow[i].Written(tracee.Range{Start: v.Start, End: v.End}, func(r tracee.Range) {
-				for a := r.Start; a < r.End; a += pageSize {
-					w.at = append(w.at, a)
-				}
-			}))
-			all = append(all, w)
-		}
+	for _, v := range n.views() {
+		w := writtenView{view: v}
+		must(n.paging.of(v.th.tr.PID).follow.Written(tracee.Range{Start: v.Start, End: v.End}, func(r tracee.Range) {
+			for a := r.Start; a < r.End; a += pageSize {
+				w.at = append(w.at, a)
+			}
+		}))
+		all = append(all, w)
 	}
 	return all
 }
@@ -316,15 +331,14 @@ func (n *Node) writtenShared() (all []writtenView) {
 // knownShared returns what shared memory has held when the node last looked. Not ok: somebody else
 // than processes that are followed may have written to it since.
 func (n *Node) knownShared() (was sharedMemory, ok bool) {
-	p := &n.paging
-	return p.shown, p.shown != nil && p.followed && n.home.sharer == n
+	return n.paging.shown, n.paging.shown != nil && n.home.sharer == n && n.followsAll()
 }
 
 // knowShared notes what shared memory holds, whatever was written to it before.
 func (n *Node) knowShared(holds sharedMemory) {
-	n.home.sharer = n
+	n.home.sharer, n.home.holds = n, nil
 	n.paging.shown = nil
-	if n.paging.followed {
+	if n.followsAll() {
 		n.writtenShared()
 		n.paging.shown = holds
 	}
@@ -333,8 +347,17 @@ func (n *Node) knowShared(holds sharedMemory) {
 // keepKnowingShared notes what shared memory holds since writtenShared was called.
 func (n *Node) keepKnowingShared(holds sharedMemory) { n.paging.shown = holds }
 
-// following counts how often the pages of a node and its copies began to be followed, and how often
-// that has saved a fork or a copy.
+// leaveShared notes what shared memory holds, if that is known: processes are about to be killed.
+func (n *Node) leaveShared() {
+	n.home.holds = nil
+	if shown, ok := n.knownShared(); ok && n.k.SharesMemory {
+		n.home.holds = n.refreshShared(shown)
+	}
+	n.home.sharer, n.paging.shown = nil, nil
+}
+
+// following counts how often the pages of a process and its copies began to be followed, and how
+// often that has saved a fork or a copy.
 type following struct{ begun, used, skipped int }
 
 // Pages are followed as long as that has not been of no use so often, and later on one time in so
@@ -356,19 +379,36 @@ func (f *following) pays() bool {
 	return true
 }
 
+// followingOf is that of a process.
+func (h *home) followingOf(p *process) *following {
+	pid := p.threads[0].k.Proc.PID
+	f := h.following[pid]
+	if f == nil {
+		if h.following == nil {
+			h.following = map[int]*following{}
+		}
+		f = &following{}
+		h.following[pid] = f
+	}
+	return f
+}
+
 // cannotFollow is set when Linux cannot tell which pages were written, or does not permit it.
 var cannotFollow atomic.Bool
 
 // canFollow reports whether pages may be followed. A table of descriptors that processes share
-// could be changed twice.
-func (n *Node) canFollow() bool {
+// could be changed twice, and of memory that they share all copies become the process's own.
+func (n *Node) canFollow(procs []*process) bool {
 	if n.k.SharesMemory && forgetsWrites() || cannotFollow.Load() {
 		return false
 	}
-	for th := range n.threads {
-		if th.State != kernel.Dead && th.Proc.FDs.Shared() {
+	memories := map[int]bool{}
+	for _, proc := range procs {
+		p := proc.threads[len(proc.threads)-1].k.Proc // the leader may have ended
+		if p.FDs.Shared() || memories[p.MM] {
 			return false
 		}
+		memories[p.MM] = true
 	}
 	return true
 }
@@ -403,7 +443,7 @@ func writableRanges(maps string, own uint64) (all []tracee.Range, err error) {
 
 // followMappings follows the writable private mappings of a thread's process, which it returns, and
 // those of shared memory. f, if not nil, follows some of them already.
-func followMappings(th *thread, maps string, own uint64, shared []view, f *tracee.Pages) (_ *tracee.Pages,
+func followMappings(th *thread, maps string, own uint64, shared []procmaps.Mapping, f *tracee.Pages) (_ *tracee.Pages,
 	mapped []tracee.Range, err error) {
 	mapped, err = writableRanges(maps, own)
 	if err == nil && f == nil {
@@ -412,8 +452,10 @@ func followMappings(th *thread, maps string, own uint64, shared []view, f *trace
 		restore()
 	}
 	all := slices.Clone(mapped)
-	for _, v := range shared {
-		all = append(all, tracee.Range{Start: v.Start, End: v.End})
+	for _, m := range shared {
+		if !hasPath(m) {
+			all = append(all, tracee.Range{Start: m.Start, End: m.End})
+		}
 	}
 	for i := 0; i < len(all) && err == nil; i++ {
 		if err = f.Add(all[i]); err == nil {
@@ -442,60 +484,124 @@ func writePages(tr *tracee.Thread, all pages) {
 	}
 }
 
-// restoreInPlace brings the node back to a checkpoint and keeps its processes. It returns false,
-// and leaves the node as it is, if more than pages, registers and state differ.
-func (n *Node) restoreInPlace(c *Checkpoint) bool {
-	p := &n.paging
-	procs := n.processes()
-	if !p.followed || p.forks != c.forks || len(procs) != len(c.threads) {
-		return false
-	}
-	back := make([]pages, len(procs))
-	for i, proc := range procs {
-		ok := proc.fork != nil && sameThreads(proc, c.threads[i]) && stillOpen(proc, p.opened[i])
-		if ok {
-			back[i], ok = n.pagesToRestore(i, c)
+// wayBack is how a living process gets back to a checkpoint.
+type wayBack struct {
+	*process
+	to pages // what is to be written to it
+}
+
+// waysBack returns, by process of a checkpoint, how a living process gets there that differs from
+// it in nothing but pages, registers and state; nil: there is none.
+func (n *Node) waysBack(c *Checkpoint) (back []*wayBack) {
+	living := map[*fork]*process{}
+	for _, proc := range n.processes() {
+		if t := n.paging.of(proc.pid()); t.followed && proc.fork != nil {
+			living[t.fork] = proc
 		}
-		if !ok {
-			p.dropForks() // nobody knows any more what was written
-			return false
+	}
+	back = make([]*wayBack, len(c.threads))
+	for i, f := range c.forks.procs {
+		proc := living[f]
+		if proc == nil {
+			continue
+		}
+		t := n.paging.of(proc.pid())
+		if sameThreads(proc, c.threads[i]) && stillOpen(proc, t.opened) {
+			if to, ok := t.pagesToRestore(c.pages[i]); ok {
+				back[i] = &wayBack{proc, to}
+				continue
+			}
+		}
+		t.drop() // nobody knows any more what was written
+	}
+	return back
+}
+
+// restoreInPlace brings the node back to a checkpoint. It keeps each process that differs from the
+// checkpoint's in nothing but pages, registers and state, and copies the others from their forks.
+// inPlace: there were no others.
+func (n *Node) restoreInPlace(c *Checkpoint) (inPlace bool) {
+	back := n.waysBack(c)
+	kept := map[*kernel.Process]bool{}
+	for _, b := range back {
+		if b != nil {
+			kept[b.threads[0].k.Proc] = true
+		}
+	}
+	inPlace = len(kept) == len(back)
+	var others []*kernel.Thread
+	for k, th := range n.threads {
+		if !kept[th.k.Proc] {
+			others = append(others, k)
 		}
 	}
 	s := c.state.Copy()
-	if !n.showsFilesOf(s) {
+	if !inPlace || len(others) > 0 {
+		n.leaveShared()
+	}
+	if !inPlace || len(others) > 0 || !n.showsFilesOf(s) {
 		n.closeHeld(nil)
 		n.hideFiles()
 	}
+	must(n.endAll(others))
 	threads := threadsOf(s)
-	for i, proc := range procs {
-		writePages(proc.threads[0].tr, back[i])
-		p.forgetWritten(i, back[i])
+	for i, b := range back {
+		if b == nil {
+			continue
+		}
+		writePages(b.threads[0].tr, b.to)
+		n.paging.of(b.pid()).forgetWritten(b.to)
 		wants := attributesOf(threads[c.threads[i].first()].Proc)
-		n.changeAttributes(proc.fork.tr, attributesOf(proc.threads[0].k.Proc), wants)
+		n.changeAttributes(b.fork.tr, attributesOf(b.threads[0].k.Proc), wants)
 	}
-	p.pages = slices.Clone(c.pages)
 	n.closeCarried()
 	n.setState(c, s)
-	for i, proc := range procs {
-		for k, th := range proc.threads {
+	for i, b := range back {
+		if b == nil {
+			n.thawProcess(c, i, threads)
+			continue
+		}
+		for k, th := range b.threads {
 			n.loadThread(c.threads[i], k, th.tr, threads)
 		}
+		n.paging.of(b.pid()).pages = c.pages[i]
 	}
-	p.opened = n.openHostFiles()
 	n.layout.forget()
-	n.home.following.used++
-	return true
+	n.settleForks(c, back)
+	return inPlace
 }
 
-// pagesToRestore lists the pages of process i that differ from a checkpoint, with the content that
-// they have there. Not ok: that is not known.
-func (n *Node) pagesToRestore(i int, c *Checkpoint) (back pages, ok bool) {
-	dirty, ok := n.paging.writtenPages(i)
+// settleForks notes that the node has just come to a checkpoint: some processes by a way back, the
+// others copied from the forks. If a fork was copied before, the node will likely go back there, so
+// the pages of its copy are followed.
+func (n *Node) settleForks(c *Checkpoint, back []*wayBack) {
+	if !n.cfg.Pages {
+		return
+	}
+	n.paging.refersTo(c.forks)
+	procs := n.processes()
+	for i, proc := range procs {
+		t := n.paging.of(proc.pid())
+		if back != nil && back[i] != nil {
+			t.opened = proc.hostFiles()
+			n.home.followingOf(proc).used++
+			continue
+		}
+		c.forks.procs[i].thawed++
+		t.differFrom(c.forks.procs[i], c.pages[i], proc.hostFiles())
+	}
+	n.followPages(procs, func(t *paged) bool { return t.fork.thawed > 1 })
+}
+
+// pagesToRestore lists the pages of the process that differ from some of its fork, with the content
+// that they have there. Not ok: that is not known.
+func (t *paged) pagesToRestore(then pages) (back pages, ok bool) {
+	dirty, ok := t.writtenPages()
 	if !ok {
 		return nil, false
 	}
-	var ask []uint64 // pages that the checkpoint does not list: they are as in the fork
-	now, then := n.paging.pages[i], c.pages[i]
+	var ask []uint64 // pages that are not listed: they are as in the fork
+	now := t.pages
 	for len(dirty)+len(now)+len(then) > 0 {
 		at := uint64(math.MaxUint64)
 		if len(dirty) > 0 {
@@ -514,45 +620,34 @@ func (n *Node) pagesToRestore(i int, c *Checkpoint) (back pages, ok bool) {
 			ask = append(ask, at)
 		}
 	}
-	asIs, ok := c.forks.pages(i, ask)
+	asIs, ok := t.fork.pages(ask)
 	return append(back, asIs...), ok
 }
 
-// mostRead is how many pages of a process forks keep after they were read.
+// mostRead is how many pages a fork keeps after they were read.
 const mostRead = 512
 
-// known lists, by address, the pages of process i that were read before.
-func (f *forks) known(i int) map[uint64]*page {
+// pages returns pages of the frozen process. Not ok: one of them is not there.
+func (f *fork) pages(at []uint64) (all pages, ok bool) {
 	if f.read == nil {
-		return nil
-	}
-	return f.read[i]
-}
-
-// pages returns pages of process i. Not ok: one of them is not there.
-func (f *forks) pages(i int, at []uint64) (all pages, ok bool) {
-	if f.read == nil {
-		f.read = make([]map[uint64]*page, len(f.procs))
-		for i := range f.read {
-			f.read[i] = map[uint64]*page{}
-		}
+		f.read = map[uint64]*page{}
 	}
 	var missing []uint64
 	for _, a := range at {
-		if q := f.read[i][a]; q != nil {
+		if q := f.read[a]; q != nil {
 			all = append(all, pageAt{a, q})
 		} else {
 			missing = append(missing, a)
 		}
 	}
 	to := newPages(len(missing))
-	if e := f.procs[i].ReadPages(missing, to); e != 0 {
+	if e := f.tr.ReadPages(missing, to); e != 0 {
 		return nil, false
 	}
 	for k, a := range missing {
 		q := (*page)(to[k])
-		if len(f.read[i]) < mostRead {
-			f.read[i][a] = q
+		if len(f.read) < mostRead {
+			f.read[a] = q
 		}
 		all = append(all, pageAt{a, q})
 	}

@@ -17,7 +17,7 @@ func TestMergePages(t *testing.T) {
 	one, two, three := of(1), of(2), of(3)
 	old := pages{{0x1000, one}, {0x3000, two}, {0x5000, three}}
 	fresh := pages{{0x0000, of(4)}, {0x1000, of(1)}, {0x2000, of(6)}, {0x3000, of(7)}, {0x5000, of(8)}, {0x6000, of(9)}}
-	all := old.merge(fresh, map[uint64]*page{0x2000: of(6), 0x5000: of(8), 0x6000: of(1)})
+	all := old.merge(fresh, map[uint64]*page{0x2000: of(6), 0x5000: of(8), 0x6000: of(1)}, nil)
 	want := pages{{0x0000, of(4)}, {0x1000, of(1)}, {0x3000, of(7)}, {0x6000, of(9)}}
 	if len(all) != len(want) {
 		t.Fatalf("%d pages, want %d", len(all), len(want))
@@ -31,7 +31,12 @@ func TestMergePages(t *testing.T) {
 	if all[1].page != one {
 		t.Error("a page with the old content is not the old page")
 	}
-	if all = old.merge(nil, nil); len(all) != 3 {
+	all = old.merge(pages{{0x5000, of(8)}, {0x6000, of(9)}}, map[uint64]*page{0x5000: of(8), 0x6000: of(9)},
+		pages{{0x5000, two}})
+	if len(all) != 3 || all[2].at != 0x5000 {
+		t.Errorf("base has a page that is as in the fork again: %d pages", len(all))
+	}
+	if all = old.merge(nil, nil, nil); len(all) != 3 {
 		t.Errorf("merged with nothing: %d pages", len(all))
 	}
 }

@@ -60,7 +60,7 @@ func TestKilledFromOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := unix.Kill(c.forks.procs[0].PID, unix.SIGKILL); err != nil {
+		if err := unix.Kill(c.forks.procs[0].tr.PID, unix.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		_, err = c.Thaw()

@@ -137,7 +137,7 @@ func (n *Node) breakTable(th *thread, r *codeRange, table int) {
 			continue
 		}
 		if b[0] != breakpoint {
-			n.paging.noteChange() // its page is not one that the program may write
+			n.paging.noteChange(th.tr.PID) // its page is not one that the program may write
 			th.tr.Poke(addr, []byte{breakpoint})
 		}
 		set = true

@@ -53,7 +53,7 @@ func (th *thread) PeekMem(addr uint64, b []byte) kernel.Errno {
 
 func (th *thread) PokeMem(addr uint64, b []byte) kernel.Errno {
 	th.n.step.memory.note(b)
-	th.n.paging.noteChange() // the program may have no right to write there
+	th.n.paging.noteChange(th.tr.PID) // the program may have no right to write there
 	return th.tr.Poke(addr, b)
 }
 
@@ -66,7 +66,7 @@ func (th *thread) Syscall(nr int, args ...uint64) int64 {
 		th.n.home.used = th.n.home.used || isScratch(a)
 	}
 	th.n.layout.forget()
-	th.n.paging.noteCall(nr, args)
+	th.n.paging.noteCall(th.tr.PID, nr, args)
 	v, err := th.tr.Inject(nr, args...)
 	must(err)
 	return v

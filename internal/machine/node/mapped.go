@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/filetree"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel/files/inode"
@@ -120,10 +119,8 @@ func (n *Node) adoptMapped() {
 func (n *Node) mappedShared() map[segment]bool {
 	mapped := map[segment]bool{}
 	for _, p := range n.processes() {
-		for m := range procmaps.All(p.threads[0].maps()) {
-			if m.Shared() {
-				mapped[segment{m.Dev, m.Inode}] = true
-			}
+		for _, m := range n.sharedMappings(p) {
+			mapped[segment{m.Dev, m.Inode}] = true
 		}
 	}
 	return mapped

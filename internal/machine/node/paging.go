@@ -4,6 +4,7 @@ package node
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ariadne-mc/ariadne/internal/leaf/host/procmaps"
 	"github.com/ariadne-mc/ariadne/internal/machine/kernel"
@@ -14,35 +15,91 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A checkpoint is a set of forks, or the pages in which the processes differ from the last forks.
-// The second kind needs no new process, and a living node goes back to it in place: Ariadne writes
-// the pages that differ. That is right as long as nothing else has changed that Linux holds for the
-// processes: mappings, descriptors, threads. The node sees every system call that could change
-// these, and then makes forks again. It also makes forks where Linux cannot tell which pages were
-// written.
+// Of each process a checkpoint has a fork, or the pages in which the process differs from an
+// earlier fork. The second kind needs no new process, and a living process goes back to it in
+// place: Ariadne writes the pages that differ. That is right as long as nothing else has changed
+// that Linux holds for the process: mappings, descriptors, threads. The node sees every system
+// call that could change these, and then makes a fork again. It also makes forks where Linux
+// cannot tell which pages were written.
 
-// forks are the frozen processes of a checkpoint, each with one thread that is stopped for ever.
-// All checkpoints that only list differences from them share them.
+// fork is a frozen process: it has one thread, which is stopped for ever. All checkpoints that only
+// list the pages in which the process differs from it share it.
+type fork struct {
+	tr *tracee.Thread
+	// mapped lists its writable private mappings. It is set while the pages of these mappings are
+	// followed in a living process.
+	mapped []tracee.Range
+	// shared lists its shared mappings; nil: nobody has looked yet.
+	shared []procmaps.Mapping
+	// read holds, by address, pages that were read from it to be written to living processes: the
+	// same ones are needed again and again. There are no more than mostRead.
+	read       map[uint64]*page
+	attributes attributes
+	thawed     int // how often it was copied
+	users      int // sets of forks, and living processes
+}
+
+func (f *fork) use() *fork {
+	f.users++
+	return f
+}
+
+func (f *fork) leave() error {
+	if f.users--; f.users > 0 {
+		return nil
+	}
+	err := tracee.Kill([]*tracee.Thread{f.tr})
+	f.tr.Release()
+	return err
+}
+
+// sharedMappings lists the shared mappings of the frozen process, and of all that differ from it
+// only in pages.
+func (f *fork) sharedMappings() []procmaps.Mapping {
+	if f.shared == nil {
+		f.shared = sharedIn(mapsOf(f.tr))
+	}
+	return f.shared
+}
+
+// sharedIn lists the shared mappings among those of a process, which are not nil.
+func sharedIn(maps string) (all []procmaps.Mapping) {
+	all = []procmaps.Mapping{}
+	for m := range procmaps.All(maps) {
+		if m.Shared() {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// hasPath reports whether a shared mapping is of a file: its name is a path. Others have none, or
+// say what they are.
+func hasPath(m procmaps.Mapping) bool {
+	return strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" && !strings.HasPrefix(m.Name, "/SYSV")
+}
+
+// forks are those of a checkpoint's processes. All checkpoints that refer to the same ones share
+// them.
 type forks struct {
-	procs []*tracee.Thread
-	// mapped lists the writable private mappings of each process. It is set while the pages of
-	// these mappings are followed.
-	mapped [][]tracee.Range
-	// views lists the mappings of shared memory of each process. They are followed, too.
-	views [][]view
-	// read holds, by process and address, pages that were read from it to be written to living
-	// nodes: the same ones are needed again and again. There are no more than mostRead of a
-	// process.
-	read []map[uint64]*page
-	// attributes are those of each process.
-	attributes []attributes
-	// origin is the moment at which they were made; nil: nobody has looked yet.
+	procs []*fork
+	// base lists, by process, the pages in which it differed from its fork when the last of the
+	// forks was made.
+	base []pages
+	// origin is that moment; nil: nobody has looked yet.
 	origin *origin
-	thawed int // how often they were copied
 	users  int // checkpoints and living nodes that need them
 }
 
-// use counts one more user of the forks. leave counts one less, and the last one ends them.
+// newForks uses each of some forks.
+func newForks(procs []*fork, base []pages) *forks {
+	for _, f := range procs {
+		f.use()
+	}
+	return &forks{procs: procs, base: base}
+}
+
+// use counts one more user of the forks. leave counts one less, and the last one leaves each.
 func (f *forks) use() *forks {
 	f.users++
 	return f
@@ -55,32 +112,29 @@ func (f *forks) leave() (first error) {
 	if f.users--; f.users > 0 {
 		return nil
 	}
-	for _, tr := range f.procs {
-		if err := tracee.Kill([]*tracee.Thread{tr}); err != nil && first == nil {
+	for _, one := range f.procs {
+		if err := one.leave(); err != nil && first == nil {
 			first = err
 		}
-		tr.Release()
 	}
 	f.procs = nil
 	return first
 }
 
+// threads are the only ones of the frozen processes.
+func (f *forks) threads() (all []*tracee.Thread) {
+	for _, one := range f.procs {
+		all = append(all, one.tr)
+	}
+	return all
+}
+
 // paging is what a living node knows of its processes' pages.
 type paging struct {
-	// forks are those of the last checkpoint that the node made or came from. nil: something else
-	// than pages, registers and the node's state differs from them by now.
+	// forks are those of the last checkpoint that the node made or came from. Processes may differ
+	// from them in more than pages by now.
 	forks *forks
-	pages []pages // by process: the differences from forks when the node last looked
-	// follow tells which pages of each process were written since then. It is kept when forks
-	// changes, because its mappings mostly stay the same.
-	follow []*tracee.Pages
-	// sizes are those of all mappings of each process, in pages, when it began to be followed.
-	sizes []int64
-	// followed: follow covers all processes since the node last looked.
-	followed bool
-	// steady: nothing else than pages, registers and state has changed in this step. It is then
-	// likely to stay so, and worth the cost of following pages.
-	steady bool
+	procs map[int]*paged // by the real id of the process
 	// compared: the last checkpoint lists pages, and unchanged: they are those of the one before.
 	compared, unchanged bool
 	// moved: the content of files, or the position of a descriptor in a file, may have changed
@@ -89,9 +143,38 @@ type paging struct {
 	// shown is what shared memory has held when the node last looked, if its processes are followed
 	// and nobody else has written to it since; else nil.
 	shown sharedMemory
-	// opened lists, by process and descriptor, the host files that were open when forks was made.
-	// The descriptions live in the node's kernel.
-	opened []map[int]*kernel.OpenFile
+}
+
+// paged is what is known of a living process.
+type paged struct {
+	fork  *fork // nil: something else than pages, registers and the node's state differs by now
+	pages pages // the differences from fork when the node last looked
+	// follow tells which pages were written since then. It is kept when fork changes, because the
+	// mappings mostly stay the same.
+	follow *tracee.Pages
+	// size is that of all mappings, in pages, when they began to be followed.
+	size int64
+	// followed: follow covers all pages since the node last looked.
+	followed bool
+	// steady: nothing else than pages, registers and state has changed in this step. It is then
+	// likely to stay so, and worth the cost of following pages.
+	steady bool
+	// opened lists, by descriptor, the host files that were open when fork was made. The
+	// descriptions live in the node's kernel.
+	opened map[int]*kernel.OpenFile
+}
+
+// of is what is known of a process.
+func (p *paging) of(pid int) *paged {
+	t := p.procs[pid]
+	if t == nil {
+		if p.procs == nil {
+			p.procs = map[int]*paged{}
+		}
+		t = &paged{}
+		p.procs[pid] = t
+	}
+	return t
 }
 
 // comparison reports whether the last checkpoint has the content of the one before. Not known: they
@@ -99,26 +182,76 @@ type paging struct {
 func (p *paging) comparison() (unchanged, known bool) { return p.compared && p.unchanged, p.compared }
 
 // beginStep is called when a step begins.
-func (p *paging) beginStep() { p.steady = true }
-
-// noteChange notes that something else than pages, registers and state changes. The next checkpoint
-// is a set of forks.
-func (p *paging) noteChange() {
-	p.steady, p.moved = false, true
-	p.dropForks()
+func (p *paging) beginStep() {
+	for _, t := range p.procs {
+		t.steady = true
+	}
 }
 
-// dropForks forgets from which forks the node differs only in pages.
-func (p *paging) dropForks() {
+// noteChange notes that something else than pages, registers and state of a process changes. The
+// next checkpoint has a fork of it.
+func (p *paging) noteChange(pid int) {
+	p.moved, p.shown = true, nil
+	if t := p.procs[pid]; t != nil {
+		t.steady = false
+		t.drop()
+	}
+}
+
+// noteChanges notes that something else changes, of which processes is not known.
+func (p *paging) noteChanges() {
+	for pid := range p.procs {
+		p.noteChange(pid)
+	}
+}
+
+// noteProcess notes that a process was made.
+func (p *paging) noteProcess() { p.moved, p.shown = true, nil }
+
+// drop forgets from which fork the process differs only in pages.
+func (t *paged) drop() {
+	if t.fork != nil {
+		must(t.fork.leave())
+	}
+	t.fork, t.pages, t.opened, t.followed = nil, nil, nil, false
+}
+
+// differFrom notes that the process differs from a fork in no more than some pages.
+func (t *paged) differFrom(f *fork, in pages, opened map[int]*kernel.OpenFile) {
+	f.use()
+	t.drop()
+	t.fork, t.pages, t.opened = f, in, opened
+}
+
+// stopFollowing closes the process's userfaultfd. Something else than pages changes.
+func (p *paging) stopFollowing(pid int) {
+	if t := p.procs[pid]; t != nil && t.follow != nil {
+		t.follow.Close()
+		t.follow = nil
+	}
+	p.noteChange(pid)
+}
+
+// forget forgets a process that has ended.
+func (p *paging) forget(pid int) {
+	p.stopFollowing(pid)
+	delete(p.procs, pid)
+}
+
+// refersTo notes of which forks the processes are.
+func (p *paging) refersTo(f *forks) {
+	f.use()
 	must(p.forks.leave())
-	p.forks, p.pages, p.opened, p.followed, p.shown = nil, nil, nil, false, nil
+	p.forks = f
 }
 
-// stopFollowing closes all userfaultfds. Something else than pages changes.
-func (p *paging) stopFollowing() {
-	closeAll(p.follow)
-	p.follow = nil
-	p.noteChange()
+// leave forgets all processes.
+func (p *paging) leave() {
+	for pid := range p.procs {
+		p.forget(pid)
+	}
+	must(p.forks.leave())
+	p.forks, p.moved = nil, true
 }
 
 // effect says how much of what Linux holds for a process a system call may change.
@@ -160,8 +293,8 @@ var effects = func() (of [512]effect) {
 	return of
 }()
 
-// noteCall notes that Linux is about to execute a system call.
-func (p *paging) noteCall(nr int, args []uint64) {
+// noteCall notes that Linux is about to execute a system call of a process.
+func (p *paging) noteCall(pid, nr int, args []uint64) {
 	of := anything
 	if nr >= 0 && nr < len(effects) {
 		of = effects[nr]
@@ -174,13 +307,13 @@ func (p *paging) noteCall(nr int, args []uint64) {
 		return
 	}
 	switch {
-	case nr == unix.SYS_RT_SIGACTION: // changeAttributes changes it back
+	case nr == unix.SYS_RT_SIGACTION || nr == unix.SYS_UMASK: // changeAttributes changes it back
 		return
 	case nr == unix.SYS_FCNTL && slices.Contains(descriptorCommands, args[1]):
 		p.moved = true
 		return
 	}
-	p.noteChange()
+	p.noteChange(pid)
 }
 
 // descriptorCommands are commands of fcntl that change descriptors or flags of open files at most.
@@ -215,9 +348,9 @@ func (n *Node) noteMappingCall(th *thread) bool {
 	}
 	if nr == unix.SYS_MREMAP {
 		// Linux merges no followed mapping with one that is not, and mremap moves only one mapping.
-		n.paging.stopFollowing()
+		n.paging.stopFollowing(th.tr.PID)
 	} else {
-		n.paging.noteChange()
+		n.paging.noteChange(th.tr.PID)
 	}
 	th.used-- // the call does not count for the thread's turn
 	return true
@@ -239,14 +372,6 @@ func (n *Node) noteProtect(th *thread) {
 		key := inode.Key{Dev: m.Dev, Ino: m.Inode}
 		if m.Shared() && m.Start < end && start < m.End && files.Mapped[key] {
 			files.Writable[key] = true
-		}
-	}
-}
-
-func closeAll(all []*tracee.Pages) {
-	for _, f := range all {
-		if f != nil {
-			f.Close()
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (n *Node) launch(i int, c config.Command) error {
 			return err
 		}
 	}
-	n.paging.noteChange()
+	n.paging.noteProcess()
 	tr, err := tracee.Attach(pid)
 	if err != nil {
 		return err
@@ -177,7 +177,9 @@ func (n *Node) clone(th *thread, a kernel.CloneArgs) bool {
 		// A child of Ariadne: whoever dies first, no real parent gets a signal.
 		flags |= unix.CLONE_PARENT
 	}
-	n.paging.noteChange()
+	if n.paging.noteProcess(); flags&unix.CLONE_VM != 0 {
+		n.paging.noteChange(th.tr.PID)
+	}
 	must(th.tr.SetCall(unix.SYS_CLONE, flags, a.Stack, 0, 0, a.TLS))
 	must(th.tr.ToExit())
 	s, err := th.tr.Wait()
@@ -244,7 +246,7 @@ func (n *Node) exec(th *thread) bool {
 	k := th.k
 	name, args, program := k.Call.Program, execArgs(k), n.programOf(th)
 	a := k.Call.Args
-	n.paging.stopFollowing() // of memory that will be gone
+	n.paging.stopFollowing(th.tr.PID) // of memory that will be gone
 	must(th.tr.SetCall(k.Call.NR, a[:]...))
 	s := n.runExec(th)
 	if s.Kind == tracee.CallExit {
@@ -350,7 +352,7 @@ func (n *Node) endThread(th *thread, status int) {
 		n.endProcess(p, status, 0, false)
 		return
 	}
-	n.paging.noteChange()
+	n.paging.noteChange(th.tr.PID)
 	th.k.Exit()
 	if th.tr.TID == th.tr.PID {
 		// Linux keeps the leader until the last thread ends; so it stays stopped.
@@ -372,9 +374,11 @@ func (n *Node) endProcess(p *kernel.Process, status, signal int, core bool) {
 			threads = append(threads, th.tr)
 		}
 	}
-	n.paging.noteChange()
 	n.workerEnds(p, status, signal)
 	p.Exit(status, signal, core)
+	for _, tr := range threads {
+		n.paging.forget(tr.PID)
+	}
 	must(tracee.Kill(threads))
 	for k, th := range n.threads {
 		if k.Proc == p {

@@ -60,14 +60,14 @@ func (v view) shows(no uint64) bool {
 	return no*pageSize >= v.Offset && v.address(no) < v.End
 }
 
-// viewsIn lists the mappings of shared memory among those of a thread's process.
-func viewsIn(maps string, th *thread) (all []view) {
-	for m := range procmaps.All(maps) {
-		// A file has a name that is a path; these have none, or say what they are.
-		named := strings.HasPrefix(m.Name, "/") && m.Name != "/dev/zero (deleted)" &&
-			!strings.HasPrefix(m.Name, "/SYSV")
-		if m.Shared() && !named {
-			all = append(all, view{m, th})
+// views lists the mappings of shared memory, by process and address.
+func (n *Node) views() (all []view) {
+	for _, p := range n.processes() {
+		for _, m := range n.sharedMappings(p) {
+			if !hasPath(m) {
+				// the leader may have ended
+				all = append(all, view{m, cmp.Or(p.fork, p.threads[len(p.threads)-1])})
+			}
 		}
 	}
 	return all
@@ -77,12 +77,7 @@ func viewsIn(maps string, th *thread) (all []view) {
 // process and address. It leaves out those that show no more than one before: processes inherit
 // them.
 func (n *Node) sharedViews() []view {
-	var all []view
-	for _, p := range n.processes() {
-		if p.fork != nil {
-			all = append(all, viewsIn(p.fork.maps(), p.fork)...)
-		}
-	}
+	all := n.views()
 	slices.SortStableFunc(all, view.compareWritable)
 	type beginning struct {
 		segment
@@ -215,11 +210,13 @@ func (n *Node) resident(v view) []uint64 {
 // restoreShared brings shared memory to what n knows of it.
 func (n *Node) restoreShared() {
 	if !n.k.SharesMemory {
-		n.home.sharer = n // it may attach a segment that another copy knows
+		n.home.sharer, n.home.holds = n, nil // it may attach a segment that another copy knows
 		return
 	}
-	if shown, ok := n.knownShared(); ok {
-		n.writeChangedShared(shown)
+	if n.home.holds != nil {
+		n.writeChangedShared(n.home.holds, n.unwrittenViews())
+	} else if shown, ok := n.knownShared(); ok {
+		n.writeChangedShared(shown, n.writtenShared())
 	} else {
 		n.writeAllShared()
 	}
@@ -259,10 +256,18 @@ func (n *Node) writeAllShared() {
 	}
 }
 
-// writeChangedShared is restoreShared where it is known what shared memory has held when the node
-// last looked.
-func (n *Node) writeChangedShared(shown sharedMemory) {
-	views := n.writtenShared()
+// unwrittenViews returns all views of shared memory, to which nobody has written since it was last
+// looked at.
+func (n *Node) unwrittenViews() (all []writtenView) {
+	for _, v := range n.views() {
+		all = append(all, writtenView{view: v})
+	}
+	return all
+}
+
+// writeChangedShared is restoreShared where it is known what shared memory has held, and where
+// processes have written since.
+func (n *Node) writeChangedShared(shown sharedMemory, views []writtenView) {
 	slices.SortStableFunc(views, func(a, b writtenView) int { return a.compareWritable(b.view) })
 	differ := map[segment]map[uint64]bool{} // by the number of a page
 	for _, v := range views {
