@@ -38,6 +38,9 @@ type Portable struct {
 	mapped  []inode.Key // files that are mapped shared and writable
 	threads []frozenThreads
 	pages   []pages
+	extras  []extras
+	// base lists what the processes had mapped at the origin besides the mappings of the forks.
+	base []extras
 }
 
 // Label gives the checkpoint a name, and returns that of the first one that was named among those
@@ -66,7 +69,7 @@ func (n *Node) portable(c *Checkpoint) *Portable {
 		return nil
 	}
 	return &Portable{origin: c.forks.origin, state: c.state, files: n.files, threads: c.threads, pages: c.pages,
-		mapped: slices.Collect(maps.Keys(k.Files.Mapped))}
+		extras: c.extras, base: c.forks.extras, mapped: slices.Collect(maps.Keys(k.Files.Mapped))}
 }
 
 // errForeign is the cause of an error of Adopt where a checkpoint is of no use to another executor.
@@ -80,6 +83,9 @@ func (c *Checkpoint) Adopt(p *Portable) (adopted *Checkpoint, err error) {
 	if err == nil && !c.fitsThreads(p.threads) {
 		err = errors.New("it has other processes")
 	}
+	if err == nil && !slices.EqualFunc(c.extras, p.base, func(a, b extras) bool { return a.equal(&b) }) {
+		err = errors.New("it has other mappings")
+	}
 	if err == nil {
 		err = f.mappedAreKnown(p.mapped)
 	}
@@ -91,7 +97,8 @@ func (c *Checkpoint) Adopt(p *Portable) (adopted *Checkpoint, err error) {
 		return nil, fmt.Errorf("node %s: %w: %w", c.cfg.Name, errForeign, err)
 	}
 	must(err)
-	adopted = &Checkpoint{setup: c.setup, home: c.home, state: f.stateOf(p, files), threads: p.threads}
+	adopted = &Checkpoint{setup: c.setup, home: c.home, state: f.stateOf(p, files), threads: p.threads,
+		extras: p.extras}
 	for i, all := range p.pages {
 		both := c.pages[i].merge(all, nil, nil)
 		if len(both) > mostPages {

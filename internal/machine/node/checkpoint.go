@@ -30,6 +30,7 @@ type Checkpoint struct {
 	forks   *forks
 	threads []frozenThreads // by process, as all that follows
 	pages   []pages         // in which the processes differ from the forks
+	extras  []extras        // what they have mapped besides the mappings of the forks
 	bytes   int64
 	// compared: its pages were compared with those of the checkpoint before, and unchanged: no
 	// content differs.
@@ -102,7 +103,7 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 		c.threads = append(c.threads, threads)
 	}
 	var bytes int64
-	c.forks, c.pages, bytes = n.freezePages(procs)
+	c.forks, c.pages, c.extras, bytes = n.freezePages(procs)
 	c.bytes += bytes
 	c.unchanged, c.compared = n.paging.comparison()
 	c.portable = n.portable(c)
@@ -231,6 +232,7 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	threads := c.threads[i]
 	first, err := c.forks.procs[i].tr.ForkProcess()
 	must(err)
+	changeMappings(first, &extras{}, &c.extras[i], c.forks.procs[i])
 	writePages(first, c.pages[i])
 	if n.cfg.Pages {
 		n.changeAttributes(first, c.forks.procs[i].attributes, attributesOf(byTID[threads.first()].Proc))

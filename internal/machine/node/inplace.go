@@ -31,7 +31,7 @@ type pages []pageAt
 
 // freezePages returns what a checkpoint keeps of the processes: of each its last fork and the pages
 // that differ from it, or a new fork. bytes is about how much memory that takes.
-func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64) {
+func (n *Node) freezePages(procs []*process) (f *forks, in []pages, more []extras, bytes int64) {
 	p := &n.paging
 	p.compared, p.unchanged = false, true
 	same := n.refersTo(procs)
@@ -43,7 +43,7 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64)
 		}
 		if fresh, ok := n.collectWritten(proc, base); ok {
 			t := p.of(proc.pid())
-			all, in = append(all, t.fork), append(in, t.pages)
+			all, in, more = append(all, t.fork), append(in, t.pages), append(more, t.extras)
 			bytes += fresh + pagesBase/int64(len(procs))
 			continue
 		}
@@ -54,20 +54,20 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, bytes int64)
 		one := &fork{tr: tr}
 		if n.cfg.Pages {
 			one.attributes = attributesOf(proc.fork.k.Proc)
-			p.of(proc.pid()).differFrom(one, nil, proc.hostFiles())
+			p.of(proc.pid()).differFrom(one, nil, extras{}, proc.hostFiles())
 		}
-		all, in = append(all, one), append(in, nil)
+		all, in, more = append(all, one), append(in, nil), append(more, extras{})
 	}
 	if same {
 		p.compared = !n.k.SharesMemory // which was not compared
-		return p.forks.use(), in, bytes
+		return p.forks.use(), in, more, bytes
 	}
-	f = newForks(all, slices.Clone(in)).use()
+	f = newForks(all, slices.Clone(in), more).use()
 	if n.cfg.Pages {
 		p.refersTo(f)
 		n.followPages(procs, func(t *paged) bool { return t.steady })
 	}
-	return f, in, bytes
+	return f, in, more, bytes
 }
 
 // refersTo reports whether the node's processes are those of the forks that it refers to.
@@ -93,14 +93,15 @@ const mostPages = 4096
 func (n *Node) collectWritten(proc *process, base pages) (bytes int64, ok bool) {
 	p := &n.paging
 	t := p.of(proc.pid())
-	if !t.followed || !maps.Equal(t.opened, proc.hostFiles()) {
+	had := t.extras
+	if !t.followed || !maps.Equal(t.opened, proc.hostFiles()) || !t.lookAtMappings(proc) {
 		return 0, false
 	}
 	written, fresh, ok := n.readWritten(proc, t)
 	if !ok || len(t.pages)+len(written) > mostPages {
 		return 0, false
 	}
-	p.unchanged = p.unchanged && t.had(written)
+	p.unchanged = p.unchanged && had.equal(&t.extras) && t.had(written)
 	t.pages = t.pages.merge(written, t.fork.read, base)
 	n.home.followingOf(proc).used++
 	return int64(fresh) * pageSize, true
@@ -114,8 +115,12 @@ func (n *Node) readWritten(proc *process, t *paged) (written pages, fresh int, o
 		return nil, 0, false
 	}
 	to := n.home.contents.space(len(at))
-	if e := proc.threads[0].tr.ReadPages(at, to); e != 0 {
-		return nil, 0, false
+	if tr := proc.threads[0].tr; tr.ReadPages(at, to) != 0 {
+		for k, a := range at { // one that the program may not read
+			if tr.Peek(a, to[k][:]) != 0 {
+				return nil, 0, false
+			}
+		}
 	}
 	written = make(pages, len(at))
 	for k, a := range at {
@@ -136,7 +141,7 @@ func (t *paged) writtenPages() (at []uint64, ok bool) {
 	if must(err); size != t.size {
 		return nil, false
 	}
-	for _, m := range t.fork.mapped {
+	for _, m := range t.scanned {
 		must(t.follow.Written(m, func(r tracee.Range) {
 			for a := r.Start; a < r.End && len(at) <= mostPages; a += pageSize {
 				at = append(at, a)
@@ -151,12 +156,17 @@ func (t *paged) writtenPages() (at []uint64, ok bool) {
 func (t *paged) had(written pages) bool {
 	var unread []uint64
 	var others pages
+	more := t.extras.extra(t.fork)
 	for _, w := range written {
 		was := t.fork.read[w.at]
 		if k, ok := slices.BinarySearchFunc(t.pages, w.at, pageAt.compare); ok {
 			was = t.pages[k].page
 		}
 		switch {
+		case was == nil && lies(w.at, more):
+			if *w.page != zeroPage {
+				return false
+			}
 		case was == nil:
 			unread, others = append(unread, w.at), append(others, w)
 		case *was != *w.page:
@@ -176,7 +186,7 @@ func (t *paged) forgetWritten(written pages) {
 		at[k] = written[k].at
 	}
 	slices.Sort(at)
-	for _, m := range t.fork.mapped {
+	for _, m := range t.scanned {
 		from, _ := slices.BinarySearch(at, m.Start)
 		if to, _ := slices.BinarySearch(at, m.End); from < to {
 			must(t.follow.Written(tracee.Range{Start: at[from], End: at[to-1] + pageSize}, nil))
@@ -274,7 +284,7 @@ func (n *Node) followPages(procs []*process, wanted func(*paged) bool) {
 
 // followProcess begins to follow the written pages of a process.
 func (n *Node) followProcess(proc *process, t *paged) {
-	maps := proc.fork.maps()
+	maps := mapsOf(t.fork.tr)
 	t.fork.shared = sharedIn(maps)
 	f, ranges, err := followMappings(proc.fork, maps, n.ownDevice(), t.fork.shared, t.follow)
 	t.follow = nil
@@ -284,9 +294,11 @@ func (n *Node) followProcess(proc *process, t *paged) {
 		}
 		return
 	}
-	t.follow, t.followed, t.fork.mapped = f, true, ranges
-	t.size, err = f.Size()
-	must(err)
+	t.follow, t.fork.mapped = f, ranges
+	t.followed = t.setExtras(t.extras)
+	for _, r := range t.extras.extra(t.fork) {
+		must(f.Written(r, nil))
+	}
 }
 
 // followsAll reports whether all processes of the node are followed.
@@ -487,7 +499,8 @@ func writePages(tr *tracee.Thread, all pages) {
 // wayBack is how a living process gets back to a checkpoint.
 type wayBack struct {
 	*process
-	to pages // what is to be written to it
+	paged *paged
+	to    pages // what is to be written to it
 }
 
 // waysBack returns, by process of a checkpoint, how a living process gets there that differs from
@@ -506,9 +519,9 @@ func (n *Node) waysBack(c *Checkpoint) (back []*wayBack) {
 			continue
 		}
 		t := n.paging.of(proc.pid())
-		if sameThreads(proc, c.threads[i]) && stillOpen(proc, t.opened) {
-			if to, ok := t.pagesToRestore(c.pages[i]); ok {
-				back[i] = &wayBack{proc, to}
+		if sameThreads(proc, c.threads[i]) && stillOpen(proc, t.opened) && t.lookAtMappings(proc) {
+			if to, ok := t.pagesToRestore(c.pages[i], &c.extras[i]); ok {
+				back[i] = &wayBack{proc, t, to}
 				continue
 			}
 		}
@@ -549,8 +562,7 @@ func (n *Node) restoreInPlace(c *Checkpoint) (inPlace bool) {
 		if b == nil {
 			continue
 		}
-		writePages(b.threads[0].tr, b.to)
-		n.paging.of(b.pid()).forgetWritten(b.to)
+		b.paged.restore(b.fork.tr, b.to, c.pages[i], c.extras[i])
 		wants := attributesOf(threads[c.threads[i].first()].Proc)
 		n.changeAttributes(b.fork.tr, attributesOf(b.threads[0].k.Proc), wants)
 	}
@@ -564,7 +576,6 @@ func (n *Node) restoreInPlace(c *Checkpoint) (inPlace bool) {
 		for k, th := range b.threads {
 			n.loadThread(c.threads[i], k, th.tr, threads)
 		}
-		n.paging.of(b.pid()).pages = c.pages[i]
 	}
 	n.layout.forget()
 	n.settleForks(c, back)
@@ -582,26 +593,44 @@ func (n *Node) settleForks(c *Checkpoint, back []*wayBack) {
 	procs := n.processes()
 	for i, proc := range procs {
 		t := n.paging.of(proc.pid())
-		if back != nil && back[i] != nil {
+		if back != nil && back[i] != nil && t.fork != nil {
 			t.opened = proc.hostFiles()
 			n.home.followingOf(proc).used++
 			continue
 		}
 		c.forks.procs[i].thawed++
-		t.differFrom(c.forks.procs[i], c.pages[i], proc.hostFiles())
+		t.differFrom(c.forks.procs[i], c.pages[i], c.extras[i], proc.hostFiles())
 	}
 	n.followPages(procs, func(t *paged) bool { return t.fork.thawed > 1 })
 }
 
-// pagesToRestore lists the pages of the process that differ from some of its fork, with the content
-// that they have there. Not ok: that is not known.
-func (t *paged) pagesToRestore(then pages) (back pages, ok bool) {
+// restore gives the process, which stands in a call, the pages and extras of a checkpoint.
+func (t *paged) restore(tr *tracee.Thread, to, then pages, more extras) {
+	if !more.equal(&t.extras) {
+		changeMappings(tr, &t.extras, &more, t.fork)
+		if !t.setExtras(more) {
+			must(fmt.Errorf("process %d: memory that was mapped again cannot be followed", tr.PID))
+		}
+	}
+	writePages(tr, to)
+	t.forgetWritten(to)
+	t.pages = then
+}
+
+// pagesToRestore lists the pages of the process that differ from those of a checkpoint, which has
+// other extras, with the content that they have there. Not ok: that is not known.
+func (t *paged) pagesToRestore(then pages, more *extras) (back pages, ok bool) {
 	dirty, ok := t.writtenPages()
 	if !ok {
 		return nil, false
 	}
 	var ask []uint64 // pages that are not listed: they are as in the fork
-	now := t.pages
+	now, empty := t.pages, more.extra(t.fork)
+	if !more.equal(&t.extras) {
+		gone := t.extras.gone(more, t.fork)
+		now = now.without(gone)
+		dirty = slices.DeleteFunc(dirty, func(at uint64) bool { return lies(at, gone) })
+	}
 	for len(dirty)+len(now)+len(then) > 0 {
 		at := uint64(math.MaxUint64)
 		if len(dirty) > 0 {
@@ -616,6 +645,8 @@ func (t *paged) pagesToRestore(then pages) (back pages, ok bool) {
 		case !written && (has == wants || has != nil && wants != nil && *has == *wants):
 		case wants != nil:
 			back = append(back, pageAt{at, wants})
+		case lies(at, empty):
+			back = append(back, pageAt{at, &zeroPage})
 		default:
 			ask = append(ask, at)
 		}

@@ -31,6 +31,9 @@ type fork struct {
 	mapped []tracee.Range
 	// shared lists its shared mappings; nil: nobody has looked yet.
 	shared []procmaps.Mapping
+	// laidOut are its regions, and heap is the end of its heap, if somebody has looked.
+	laidOut []region
+	heap    uint64
 	// read holds, by address, pages that were read from it to be written to living processes: the
 	// same ones are needed again and again. There are no more than mostRead.
 	read       map[uint64]*page
@@ -86,17 +89,19 @@ type forks struct {
 	// base lists, by process, the pages in which it differed from its fork when the last of the
 	// forks was made.
 	base []pages
+	// extras lists what each had mapped then besides the mappings of its fork.
+	extras []extras
 	// origin is that moment; nil: nobody has looked yet.
 	origin *origin
 	users  int // checkpoints and living nodes that need them
 }
 
 // newForks uses each of some forks.
-func newForks(procs []*fork, base []pages) *forks {
+func newForks(procs []*fork, base []pages, more []extras) *forks {
 	for _, f := range procs {
 		f.use()
 	}
-	return &forks{procs: procs, base: base}
+	return &forks{procs: procs, base: base, extras: more}
 }
 
 // use counts one more user of the forks. leave counts one less, and the last one leaves each.
@@ -149,6 +154,12 @@ type paging struct {
 type paged struct {
 	fork  *fork // nil: something else than pages, registers and the node's state differs by now
 	pages pages // the differences from fork when the node last looked
+	// extras is what the process had mapped then besides the mappings of its fork. remapped: that
+	// may have changed, and movedHeap: the end of the heap, too.
+	extras              extras
+	remapped, movedHeap bool
+	// scanned lists the memory in which writes are followed, by address.
+	scanned []tracee.Range
 	// follow tells which pages were written since then. It is kept when fork changes, because the
 	// mappings mostly stay the same.
 	follow *tracee.Pages
@@ -213,14 +224,15 @@ func (t *paged) drop() {
 	if t.fork != nil {
 		must(t.fork.leave())
 	}
-	t.fork, t.pages, t.opened, t.followed = nil, nil, nil, false
+	t.fork, t.pages, t.opened, t.followed, t.scanned = nil, nil, nil, false, nil
+	t.extras, t.remapped, t.movedHeap = extras{}, false, false
 }
 
-// differFrom notes that the process differs from a fork in no more than some pages.
-func (t *paged) differFrom(f *fork, in pages, opened map[int]*kernel.OpenFile) {
+// differFrom notes that the process differs from a fork in no more than some pages and extras.
+func (t *paged) differFrom(f *fork, in pages, more extras, opened map[int]*kernel.OpenFile) {
 	f.use()
 	t.drop()
-	t.fork, t.pages, t.opened = f, in, opened
+	t.fork, t.pages, t.extras, t.opened = f, in, more, opened
 }
 
 // stopFollowing closes the process's userfaultfd. Something else than pages changes.
@@ -350,10 +362,21 @@ func (n *Node) noteMappingCall(th *thread) bool {
 		// Linux merges no followed mapping with one that is not, and mremap moves only one mapping.
 		n.paging.stopFollowing(th.tr.PID)
 	} else {
-		n.paging.noteChange(th.tr.PID)
+		n.paging.noteRemapping(th.tr.PID, nr, th.tr.Args())
 	}
 	th.used-- // the call does not count for the thread's turn
 	return true
+}
+
+// noteRemapping notes a call that changes mappings of a process.
+func (p *paging) noteRemapping(pid, nr int, args [6]uint64) {
+	t := p.procs[pid]
+	if t == nil || t.followed && !t.extends(nr, args[:]) {
+		p.noteChange(pid)
+	} else if !t.followed {
+		p.shown = nil
+		t.drop() // it is steady: the next such call may be undone
+	}
 }
 
 // noteProtect notes the files into which a process can store once th's call has made their mappings

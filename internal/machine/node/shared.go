@@ -375,20 +375,6 @@ func (n *Node) writeShared(v view, all pages) {
 	default:
 		n.inject(v.th, unix.SYS_MPROTECT, v.Start, size, unix.PROT_READ|unix.PROT_WRITE)
 		writePages(v.th.tr, all)
-		n.inject(v.th, unix.SYS_MPROTECT, v.Start, size, v.protection())
+		n.inject(v.th, unix.SYS_MPROTECT, v.Start, size, protection(v.Mapping))
 	}
-}
-
-// protection is what the process may do with a view.
-func (v view) protection() (prot uint64) {
-	if v.Readable() {
-		prot |= unix.PROT_READ
-	}
-	if v.Writable() {
-		prot |= unix.PROT_WRITE
-	}
-	if v.Executable() {
-		prot |= unix.PROT_EXEC
-	}
-	return prot
 }
