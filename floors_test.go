@@ -32,7 +32,7 @@ type floor struct {
 var houses = map[string]house{
 	"internal/machine/node": {floors: []floor{
 		{"the node's state, and what a step counts", "node state effort weigh digest program after polling clock home killed"},
-		{"memory and calls of real threads", "machine backing fork_advice paging attributes"},
+		{"memory and calls of real threads", "machine backing fork_advice pages paging mappings attributes"},
 		{"files, and copies of the node", "files mapped contents shared private checkpoint inplace adopt moved"},
 		{"what a node has seen of the host, its disks and its programs", "asked disk seen sought used site naps reads busy breakpoints locks probe"},
 		{"processes, signals, and the end of a call", "image result signal debug instructions process"},

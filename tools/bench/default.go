@@ -22,15 +22,15 @@ var longSystems = []struct{ name, spec string }{
 }
 
 // longFaults are what may go wrong there.
-const longFaults = "none,crash:1,cut:1"
+var longFaults = []string{"--faults", "none,crash:1,cut:1"}
 
 // longRepeat is how often each is measured at most: they take minutes.
 const longRepeat = 3
 
 // measureDefault measures how many executions the default search completes of each of these systems
-// in the time of
-// -long, with one worker, and how many steps it takes over those of random, which neither freezes nor
-// remembers anything. With another binary, of -old, it says by turns what that one completes.
+// in the time of -long, with one worker, and how many steps it takes over those of random, which
+// neither freezes nor remembers anything. With another binary, of -old, it says by turns what that
+// one completes.
 func (b *bench) measureDefault() error {
 	was := *b.ariadne
 	was.Binary = b.old
@@ -40,11 +40,11 @@ func (b *bench) measureDefault() error {
 		}
 		var executions, old, ratios []float64
 		for range min(b.repeat, longRepeat) {
-			n, steps, err := b.long(b.ariadne, s.spec, "default")
+			n, steps, err := b.long(b.ariadne, s.spec, "default", longFaults...)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
-			_, others, err := b.long(b.ariadne, s.spec, "random")
+			_, others, err := b.long(b.ariadne, s.spec, "random", longFaults...)
 			if err != nil {
 				return fmt.Errorf("%s: %w", s.name, err)
 			}
@@ -52,7 +52,7 @@ func (b *bench) measureDefault() error {
 			if b.old == "" {
 				continue
 			}
-			if n, _, err = b.long(&was, s.spec, "default"); err != nil {
+			if n, _, err = b.long(&was, s.spec, "default", longFaults...); err != nil {
 				return fmt.Errorf("%s: %s: %w", s.name, b.old, err)
 			}
 			old = append(old, n)
@@ -66,10 +66,51 @@ func (b *bench) measureDefault() error {
 	return nil
 }
 
+// faulty are systems that are searched for hours, with the faults of their specs.
+var faulty = []string{"etcd", "consul", "redis", "craft"}
+
+// measureFaulty measures how many executions the default search and random complete of each of
+// these systems in the time of -long, with one worker, and over how many another binary completes,
+// of -old, by turns.
+func (b *bench) measureFaulty() error {
+	was := *b.ariadne
+	was.Binary = b.old
+	for _, name := range faulty {
+		spec := "examples/findings/" + name + ".yaml"
+		if !b.fetch(spec) {
+			continue
+		}
+		for of, strategy := range map[string]string{"faulty_executions": "default", "random_executions": "random"} {
+			var executions, ratios []float64
+			for range min(b.repeat, longRepeat) {
+				n, _, err := b.long(b.ariadne, spec, strategy)
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				executions = append(executions, n)
+				if b.old == "" {
+					continue
+				}
+				m, _, err := b.long(&was, spec, strategy)
+				if err != nil {
+					return fmt.Errorf("%s: %s: %w", name, b.old, err)
+				}
+				ratios = append(ratios, n/max(m, 1))
+			}
+			b.keep(of+"."+name, "", executions)
+			if len(ratios) > 0 {
+				b.keep(of+"_ratio."+name, "", ratios)
+			}
+		}
+	}
+	return nil
+}
+
 // long searches a system.
-func (b *bench) long(a *harness.Ariadne, spec, strategy string) (executions, steps float64, err error) {
-	r, err := a.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, "--strategy", strategy, "--faults", longFaults,
-		"--time", b.longTime.String(), "--jobs", "1", "--keep-going")
+func (b *bench) long(a *harness.Ariadne, spec, strategy string, flags ...string) (executions, steps float64,
+	err error) {
+	r, err := a.Cold(b.ctx, filepath.Join(b.dir, "run"), "check", spec, append([]string{"--strategy", strategy,
+		"--time", b.longTime.String(), "--jobs", "1", "--keep-going"}, flags...)...)
 	if err != nil {
 		return 0, 0, err
 	}

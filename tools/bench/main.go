@@ -62,7 +62,7 @@ func main() {
 	flag.IntVar(&b.repeat, "repeat", 5, "repetitions of each measurement")
 	flag.DurationVar(&b.budget, "budget", 10*time.Second, "real time of one check")
 	flag.DurationVar(&b.longTime, "long", 30*time.Second, "real time of one check of a system whose executions are long")
-	flag.StringVar(&b.old, "old", "", "another binary, with which parts default and checkpoints compare")
+	flag.StringVar(&b.old, "old", "", "another binary, with which parts default, faulty and checkpoints compare")
 	short := flag.Bool("short", false, "take about ten minutes: 2 repetitions of 4 s, of the parts "+strings.Join(shortParts, ", "))
 	flag.IntVar(&b.audit, "audit", 100, "transitions of each system to execute twice")
 	out := flag.String("out", "bench.json", "the file to write")
@@ -100,6 +100,7 @@ var parts = []struct {
 	{"calls", (*bench).measureCalls},
 	{"systems", (*bench).measureSystems},
 	{"default", (*bench).measureDefault},
+	{"faulty", (*bench).measureFaulty},
 	{"audits", (*bench).measureAudits},
 	{"dpor", (*bench).measureDPOR},
 	{"choose", (*bench).measureChoose},

@@ -195,32 +195,6 @@ func (t *paged) extends(nr int, args []uint64) bool {
 	return true
 }
 
-// without returns the list without pages that lie in some ranges, which are in order.
-func (p pages) without(gone []tracee.Range) pages {
-	if !slices.ContainsFunc(gone, func(r tracee.Range) bool { return len(p.in(r)) > 0 }) {
-		return p
-	}
-	return slices.DeleteFunc(slices.Clone(p), func(one pageAt) bool { return lies(one.at, gone) })
-}
-
-// in are the pages in a range.
-func (p pages) in(r tracee.Range) pages {
-	from, _ := slices.BinarySearchFunc(p, r.Start, pageAt.compare)
-	to, _ := slices.BinarySearchFunc(p, r.End, pageAt.compare)
-	return p[from:max(from, to)]
-}
-
-// lies reports whether an address is in one of some ranges, which are in order.
-func lies(at uint64, in []tracee.Range) bool {
-	i, _ := slices.BinarySearchFunc(in, at, func(r tracee.Range, at uint64) int {
-		if r.End <= at {
-			return -1
-		}
-		return 1
-	})
-	return i < len(in) && in[i].Start <= at
-}
-
 // lookAtMappings finds out what a process has mapped besides the mappings of its fork, if that may
 // have changed, and begins to follow what is new. Not ok: it cannot be undone.
 func (t *paged) lookAtMappings(proc *process) (ok bool) {

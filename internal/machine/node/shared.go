@@ -19,10 +19,6 @@ import (
 // Memory that processes share without a file is shared by the copies of a node
 // too. Like the file tree it shows the state of one of them at a time.
 
-const pageSize = 4096
-
-type page [pageSize]byte
-
 // segment names memory by what it is mapped from (proc(5)).
 type segment struct{ dev, inode uint64 }
 
@@ -31,8 +27,6 @@ type sharedMemory map[segment]segmentPages
 
 // segmentPages are the pages of a segment, by number; absent pages are zero.
 type segmentPages map[uint64]*page
-
-var zeroPage page
 
 // or is a page, or one of zeros.
 func (s segmentPages) or(no uint64) *page {
