@@ -146,7 +146,7 @@ func (t *paged) writtenPages() (at []uint64, ok bool) {
 func (t *paged) had(written pages) bool {
 	var unread []uint64
 	var others pages
-	more := t.extras.extra(t.fork)
+	more := t.extras.ranges(t.fork)
 	for _, w := range written {
 		was := t.fork.read[w.at]
 		if k, ok := slices.BinarySearchFunc(t.pages, w.at, pageAt.compare); ok {
@@ -222,7 +222,7 @@ func (n *Node) followProcess(proc *process, t *paged) {
 	}
 	t.follow, t.fork.mapped = f, ranges
 	t.followed = t.setExtras(t.extras)
-	for _, r := range t.extras.extra(t.fork) {
+	for _, r := range t.extras.ranges(t.fork) {
 		must(f.Written(r, nil))
 	}
 }
@@ -551,7 +551,7 @@ func (t *paged) pagesToRestore(then pages, more *extras) (back pages, ok bool) {
 		return nil, false
 	}
 	var ask []uint64 // pages that are not listed: they are as in the fork
-	now, empty := t.pages, more.extra(t.fork)
+	now, empty := t.pages, more.ranges(t.fork)
 	if !more.equal(&t.extras) {
 		gone := t.extras.gone(more, t.fork)
 		now = now.without(gone)

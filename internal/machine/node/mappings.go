@@ -3,6 +3,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,17 +34,19 @@ type extent struct {
 
 func (e *extras) equal(f *extras) bool { return e.heap == f.heap && slices.Equal(e.extents, f.extents) }
 
-// ranges lists the memory of the extras, by address. heap is the end of the fork's heap.
-func (e *extras) ranges(heap uint64) (all []tracee.Range) {
-	if from, to := pageUp(heap), pageUp(e.heap); e.heap != 0 && from < to {
-		all = append(all, tracee.Range{Start: from, End: to})
+// ranges lists the memory of the extras of a process that has a fork, by address.
+func (e *extras) ranges(f *fork) (all []tracee.Range) {
+	if e.heap != 0 {
+		all = append(all, tracee.Range{Start: pageUp(f.heapEnd()), End: pageUp(e.heap)})
 	}
 	for _, x := range e.extents {
 		all = append(all, x.Range)
 	}
-	slices.SortFunc(all, func(a, b tracee.Range) int { return int(int64(a.Start - b.Start)) })
+	slices.SortFunc(all, compareRanges)
 	return all
 }
+
+func compareRanges(a, b tracee.Range) int { return cmp.Compare(a.Start, b.Start) }
 
 func pageUp(at uint64) uint64 { return (at + pageSize - 1) &^ (pageSize - 1) }
 
@@ -238,27 +241,19 @@ func (t *paged) lookAtMappings(proc *process) (ok bool) {
 func (t *paged) setExtras(now extras) (ok bool) {
 	t.extras, t.remapped, t.movedHeap = now, false, false
 	t.scanned = t.fork.mapped
-	if all := now.extra(t.fork); len(all) > 0 {
+	if all := now.ranges(t.fork); len(all) > 0 {
 		for _, r := range all {
 			if t.follow.Add(r) != nil {
 				return false
 			}
 		}
 		t.scanned = append(slices.Clone(t.scanned), all...)
-		slices.SortFunc(t.scanned, func(a, b tracee.Range) int { return int(int64(a.Start - b.Start)) })
+		slices.SortFunc(t.scanned, compareRanges)
 	}
 	size, err := t.follow.Size()
 	must(err)
 	t.size = size
 	return true
-}
-
-// extra lists the memory of the extras, of a process that has a fork.
-func (e *extras) extra(f *fork) []tracee.Range {
-	if e.heap == 0 {
-		return e.ranges(0)
-	}
-	return e.ranges(f.heapEnd())
 }
 
 // gone lists the memory that a process loses when its extras become others: what it has, and what
@@ -278,7 +273,7 @@ func (e *extras) gone(wants *extras, f *fork) (all []tracee.Range) {
 			all = append(all, tracee.Range{Start: to, End: pageUp(e.heap)})
 		}
 	}
-	slices.SortFunc(all, func(a, b tracee.Range) int { return int(int64(a.Start - b.Start)) })
+	slices.SortFunc(all, compareRanges)
 	return all
 }
 
