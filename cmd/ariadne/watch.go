@@ -46,6 +46,7 @@ a violation may be none because a node was missing.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
   ariadne watch spec.yaml --kill 10s   # kill a started node about every 10 s
+  ariadne watch spec.yaml --kill 10s --cut 5s   # and cut one off from the others about every 5 s
   ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,11 +57,15 @@ a violation may be none because a node was missing.`,
 			if err != nil {
 				return err
 			}
-			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON, kills: o.Kill > 0}
+			if o.Cut > 0 && !watch.CanCut(s) {
+				return usageError{fmt.Errorf("watch: --cut: %s has no node with a network of its own: leave out --cut, or let the watch start nodes from their commands", s.Path)}
+			}
+			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON, kills: o.Kill > 0, cuts: o.Cut > 0}
 			o.OnBegin = p.begin
 			o.OnWait = func(text string) { fmt.Fprintf(a.err, "ariadne: %s\n", text) }
 			if !quiet {
 				o.OnShow = p.show
+				o.OnFault = p.change
 			}
 			o.OnLog = p.log
 			o.Reload, o.OnReload = reloads(), p.reloaded
@@ -77,8 +82,9 @@ a violation may be none because a node was missing.`,
 	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
 	f.BoolVar(&o.First, "first", false, "end at the first violation")
 	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here about each `duration`, and start it again")
+	f.DurationVar(&o.Cut, "cut", 0, "cut a node that was started here off from the others about each `duration`, for 50 ms to 6 s")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
-	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill")
+	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill and --cut")
 	f.StringVar(&o.Shared.Listen, "listen", "", "keep a log for agents, at this `address`: host:port or token@host:port")
 	f.StringVar(&o.Shared.Store, "store", "", "with --listen: keep the log's files in this `directory`")
 	f.StringVar(&o.Shared.Log, "log", "", "judge what agents tell in the log at this `URL` (NATS with JetStream)")
@@ -106,6 +112,8 @@ func checkWatch(o *watch.Options) error {
 		return usageError{fmt.Errorf("watch: --time: %v is not a duration above 0", o.Time)}
 	case o.Kill < 0:
 		return usageError{fmt.Errorf("watch: --kill: %v is not a duration above 0", o.Kill)}
+	case o.Cut < 0:
+		return usageError{fmt.Errorf("watch: --cut: %v is not a duration above 0", o.Cut)}
 	case s.Listen != "" && s.Log != "":
 		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
 	case s.Store != "" && s.Listen == "":
@@ -116,8 +124,8 @@ func checkWatch(o *watch.Options) error {
 		return usageError{errors.New("watch: --name is for a log: add --listen or --log")}
 	case (s.TLS.Cert == "") != (s.TLS.Key == ""):
 		return usageError{errors.New("watch: --tls-cert and --tls-key go together: give both")}
-	case *s != (watch.Shared{}) && (o.Kill > 0 || o.Restart):
-		return usageError{errors.New("watch: --kill and --restart are for nodes that this process starts: leave them out with --listen and --log")}
+	case *s != (watch.Shared{}) && (o.Kill > 0 || o.Cut > 0 || o.Restart):
+		return usageError{errors.New("watch: --kill, --cut and --restart are for nodes that this process starts: leave them out with --listen and --log")}
 	}
 	return nil
 }
@@ -189,7 +197,7 @@ type watchPrinter struct {
 	*app
 	spec        *spec.Spec
 	quiet, json bool
-	kills       bool       // nodes are to be killed
+	kills, cuts bool       // nodes are to be killed, or cut off
 	mu          sync.Mutex // changes and findings come from different goroutines
 	second      int64      // in which lines were printed
 	printed     int        // in that second
@@ -197,7 +205,7 @@ type watchPrinter struct {
 	turn        int        // how often the properties were read again
 }
 
-// shownEvent is a change of what a node exposes, or of whether it runs.
+// shownEvent is a change of what a node exposes, or of whether it runs, or a fault.
 type shownEvent struct {
 	Event string `json:"event"` // "exposed"
 	watch.Change
@@ -228,16 +236,18 @@ func (p *watchPrinter) begin() {
 // mostLines is how many changes are printed in a second.
 const mostLines = 50
 
-// show prints a change.
-func (p *watchPrinter) show(r live.Record) {
+// show prints what a record changes.
+func (p *watchPrinter) show(r live.Record) { p.change(watch.ChangeOf(p.spec, &r, r.At)) }
+
+// change prints a change.
+func (p *watchPrinter) change(c watch.Change) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c := watch.ChangeOf(p.spec, &r, r.At)
 	if p.json {
 		newEncoder(p.out).Encode(shownEvent{"exposed", c})
 		return
 	}
-	if second := int64(r.At) / int64(time.Second); second != p.second {
+	if second := int64(c.At) / int64(time.Second); second != p.second {
 		if p.left > 0 {
 			fmt.Fprintf(p.out, "%14s  and %s\n", "", plural(p.left, "more change"))
 		}
@@ -339,9 +349,16 @@ func (p *watchPrinter) report(r *watch.Report) {
 	}
 	outcome := map[record.Outcome]string{record.Nothing: "No violation.", record.Violated: "Violation.",
 		record.Suspected: "Suspected violation.", record.Inconclusive: "Inconclusive."}[r.Outcome]
-	killed := ""
+	var faults []string
 	if p.kills {
-		killed = ", with " + plural(r.Kills, "kill")
+		faults = append(faults, plural(r.Kills, "kill"))
 	}
-	fmt.Fprintf(p.out, "%s Watched for %v%s.\n", outcome, r.Elapsed.Round(time.Millisecond), killed)
+	if p.cuts {
+		faults = append(faults, plural(r.Cuts, "cut"))
+	}
+	with := ""
+	if faults != nil {
+		with = ", with " + strings.Join(faults, " and ")
+	}
+	fmt.Fprintf(p.out, "%s Watched for %v%s.\n", outcome, r.Elapsed.Round(time.Millisecond), with)
 }

@@ -11,19 +11,19 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// hunt is how a bug is looked for while the nodes of a system run natively and are killed now and
-// then: by some watches in a row, each of a system that starts anew.
+// hunt is how a bug is looked for while the nodes of a system run natively, and are killed and cut
+// off now and then: by some watches in a row, each of a system that starts anew.
 type hunt struct {
-	kill, time time.Duration // as the options of a watch
-	watches    int
+	kill, cut, time time.Duration // as the options of a watch
+	watches         int
 }
 
-// Where something must never be, short watches with many kills look for it: a replica that was down
-// may never come back to its group, so a long watch soon has nothing to kill. A watch counts what
-// must happen in the end as missing only after a minute.
+// Where something must never be, short watches with many faults look for it: a replica that was
+// down may never come back to its group, so a long watch soon has nothing to kill. A watch counts
+// what must happen in the end as missing only after a minute.
 var (
-	never      = hunt{kill: time.Second, time: 15 * time.Second, watches: 8}
-	eventually = hunt{kill: 15 * time.Second, time: 2 * time.Minute, watches: 1}
+	never      = hunt{kill: time.Second, cut: time.Second, time: 15 * time.Second, watches: 20}
+	eventually = hunt{kill: 15 * time.Second, cut: 5 * time.Second, time: 5 * time.Minute, watches: 1}
 )
 
 // bugged are examples with a bug that watches look for.
@@ -36,8 +36,8 @@ var bugged = []struct {
 	{"primarybackup/prepared-bug", eventually}, {"election/recovery-bug", eventually},
 }
 
-// measureFound measures after how long watches find bugs of examples by kills at random times, and
-// how many of the hunts find them.
+// measureFound measures after how long watches find bugs of examples by kills and cuts at random
+// times, and how many of the hunts find them.
 func (b *bench) measureFound() error {
 	if os.Getuid() != 0 {
 		b.missing = append(b.missing, "watch_found: nodes with networks of their own need root")
@@ -73,8 +73,8 @@ func (b *bench) measureFound() error {
 
 // finds reports whether a watch finds a violation, or suspects one.
 func (b *bench) finds(spec string, h *hunt, seed int) (bool, error) {
-	c := b.command(b.ariadne.Binary, "watch", spec, "--first", "--quiet", "--kill", h.kill.String(), "--restart",
-		"--seed", fmt.Sprint(seed), "--time", h.time.String())
+	c := b.command(b.ariadne.Binary, "watch", spec, "--first", "--quiet", "--kill", h.kill.String(), "--cut",
+		h.cut.String(), "--restart", "--seed", fmt.Sprint(seed), "--time", h.time.String())
 	out, err := c.Output()
 	var exit *exec.ExitError
 	switch {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -39,13 +40,15 @@ type Machine struct {
 // for any goroutine. Machines of a Lab have a network of their own.
 type Lab struct {
 	do    chan func()
-	links int // how many were made; on the lab's thread
 	hub   bool
+	links int            // how many were made; on the lab's thread, as the rest
+	link  map[int]string // of each machine that has started, by its number; the last one
+	apart map[int]bool   // machines that are cut off
 }
 
 // NewLab returns a Lab. With network, machines can be started, which needs root.
 func NewLab(network bool) (*Lab, error) {
-	l := &Lab{do: make(chan func())}
+	l := &Lab{do: make(chan func()), link: map[int]string{}, apart: map[int]bool{}}
 	ready := make(chan error)
 	go func() {
 		// Programs end with the thread that has started them (PR_SET_PDEATHSIG). It is not
@@ -145,11 +148,18 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Runni
 		if err := cmd.Start(); err != nil {
 			return err
 		}
+		if err := l.remove(m.Number); err != nil {
+			return errors.Join(err, cmd.Process.Kill(), cmd.Wait())
+		}
 		l.links++
 		link, pid := fmt.Sprintf("node%d", l.links), fmt.Sprint(cmd.Process.Pid)
+		l.link[m.Number] = link
+		up := []string{"link", "set", link, "up"}
+		if !l.apart[m.Number] {
+			up = append(up, "master", bridge)
+		}
 		err := errors.Join(ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "address", m.hardware(),
-			"netns", pid),
-			ip("link", "set", link, "master", bridge, "up"))
+			"netns", pid), ip(up...))
 		if err == nil {
 			err = started(cmd.Process.Pid)
 		}
@@ -165,6 +175,46 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Runni
 		return nil, err
 	}
 	return &Running{cmd: cmd}, nil
+}
+
+// Cut cuts a machine off from all others, by its number: packets to it and packets from it are
+// lost. Its programs see nothing else of that. It lasts until Join, also if the machine ends and
+// starts again.
+func (l *Lab) Cut(number int) error {
+	return l.run(func() error {
+		l.apart[number] = true
+		return l.attach(number, "nomaster")
+	})
+}
+
+// Join ends what Cut has begun.
+func (l *Lab) Join(number int) error {
+	return l.run(func() error {
+		delete(l.apart, number)
+		return l.attach(number, "master", bridge)
+	})
+}
+
+// attach attaches a machine to the bridge, or detaches it.
+func (l *Lab) attach(number int, how ...string) error {
+	return l.change(number, append([]string{"set", l.link[number]}, how...)...)
+}
+
+// remove removes the link of a machine that has ended. Its network lives on as long as its kernel
+// has something to send to a machine that does not answer, and would have the address of the next
+// one.
+func (l *Lab) remove(number int) error { return l.change(number, "delete", l.link[number]) }
+
+// change changes the link of a machine, if there is one.
+func (l *Lab) change(number int, how ...string) error {
+	if l.link[number] == "" {
+		return nil
+	}
+	err := ip(append([]string{"link"}, how...)...)
+	if _, gone := net.InterfaceByName(l.link[number]); gone != nil {
+		return nil // with the machine, which has ended
+	}
+	return err
 }
 
 // hardware is the machine's hardware address: a locally administered one.

@@ -40,8 +40,9 @@ type Agent struct {
 	started
 	probing
 
-	kills kills
-	again bool // nodes that have ended are started again
+	kills, cuts faults
+	onFault     func(Change) // or nil
+	again       bool         // nodes that have ended are started again
 }
 
 // watched is a node as the agent sees it.
@@ -325,8 +326,10 @@ func (a *Agent) run(ctx context.Context) error {
 		case a.owed:
 			most = min(most, beatEvery)
 		}
-		if a.kills.random != nil {
-			most = min(most, max(time.Duration(a.kills.next-a.now()), 0))
+		for _, f := range []*faults{&a.kills, &a.cuts} {
+			if f.random != nil {
+				most = min(most, max(time.Duration(f.next-a.now()), 0))
+			}
 		}
 		if err := a.waiter.Wait(most); err != nil {
 			return err
@@ -372,7 +375,7 @@ func (a *Agent) observe(ctx context.Context) error {
 		}
 		n.checked = began
 	}
-	if err := errors.Join(a.killing(), a.restart()); err != nil {
+	if err := errors.Join(a.inject(), a.restart()); err != nil {
 		return err
 	}
 	positions, err := a.readPositions(len(a.batch) > told)
@@ -497,7 +500,7 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
 	if len(changes) > 0 {
 		n.enter(changes)
-		a.kills.shows(n, at)
+		a.shows(n, at)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
 }

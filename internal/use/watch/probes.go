@@ -266,7 +266,7 @@ func (a *Agent) showCall(c *probe.Call) {
 		return
 	}
 	n.enter(changes)
-	a.kills.shows(n, at)
+	a.shows(n, at)
 	a.addRecord(n, live.Record{Kind: live.Show, Channel: live.Functions, After: at, At: at, Changes: changes,
 		Text: "call of " + p.Function})
 }

@@ -31,11 +31,18 @@ type launch struct {
 	program *native.Running // nil: it does not run
 	again   ariadne.Time    // when to start it again
 	starts  int
-	waiting bool // it is to be started again
+	waiting bool         // it is to be started again
+	joins   ariadne.Time // when it is connected to the others again; 0: it is connected
 }
 
 // isStarted reports whether a node is started here, from its commands.
 func (n *watched) isStarted() bool { return !n.native.Found || n.native.Start != nil }
+
+// hasNetwork reports whether a node is started here with a network address of its own.
+func (n *watched) hasNetwork() bool { return !n.native.Found }
+
+// number is that of a node's machine.
+func (n *watched) number() int { return int(n.def.ID) + 1 }
 
 // startAll starts the nodes that are to be started.
 func (a *Agent) startAll(_ context.Context) error {
@@ -165,7 +172,7 @@ func (a *Agent) start(r *launch) error {
 	if n.native.Start != nil {
 		r.program, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
 	} else {
-		r.program, err = a.lab.Boot(a.machine(n.def, r.starts > 0), out, begin)
+		r.program, err = a.lab.Boot(a.machine(n, r.starts > 0), out, begin)
 	}
 	if err != nil {
 		return err
@@ -176,12 +183,13 @@ func (a *Agent) start(r *launch) error {
 }
 
 // machine is a node as the spec describes it.
-func (a *Agent) machine(def *spec.Node, again bool) native.Machine {
+func (a *Agent) machine(n *watched, again bool) native.Machine {
+	def := n.def
 	commands := def.Commands
 	if again && def.Restart != nil {
 		commands = def.Restart
 	}
-	m := native.Machine{Name: def.Name, Number: int(def.ID) + 1, Addrs: def.Addrs, Hosts: a.hosts}
+	m := native.Machine{Name: def.Name, Number: n.number(), Addrs: def.Addrs, Hosts: a.hosts}
 	env := []string{"PATH=" + spec.Path, "HOME=" + a.dirOf(def), "LANG=C.UTF-8", "TZ=UTC"}
 	for name, value := range def.Env {
 		env = append(env, name+"="+value)

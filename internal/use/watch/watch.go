@@ -38,11 +38,12 @@ type Options struct {
 	Time time.Duration
 	// First ends the watch at the first finding.
 	First bool
-	// Kill, if it is not 0, is about how often programs that were started here are killed (kills).
-	Kill time.Duration
+	// Kill and Cut, if they are not 0, are about how often a node that was started here is killed,
+	// and how often one is cut off from the network of the others (faults).
+	Kill, Cut time.Duration
 	// Restart starts programs again that were started here and have ended.
 	Restart bool
-	// Seed is of the times of kills.
+	// Seed is of the times of kills and cuts.
 	Seed uint64
 	// OnWait, when not nil, is called before a task that takes seconds, with the name of the task.
 	OnWait func(text string)
@@ -51,6 +52,8 @@ type Options struct {
 	// OnShow, when not nil, is called with each record that changes what nodes expose or which run,
 	// once all records that are earlier by the clocks have come.
 	OnShow func(live.Record)
+	// OnFault, when not nil, is called when a node is killed or cut off, or connected again.
+	OnFault func(Change)
 	// OnFinding, when not nil, is called with each finding.
 	OnFinding func(Finding)
 	// Reload has a value each time the spec's properties are to be read again.
@@ -86,13 +89,14 @@ type NodeState struct {
 	Tuples []string `json:"tuples"`
 }
 
-// Change is a record of the history of a finding.
+// Change is a record of the history of a finding, or a fault.
 type Change struct {
 	At   ariadne.Time `json:"at_ns"`
 	Node string       `json:"node"`
 	What string       `json:"what"`
 	Line string       `json:"line,omitempty"`
-	// Kind is "exposes", "up", "down" or "unknown", and Exposes what the node exposes from here on.
+	// Kind is "exposes", "up", "down", "unknown", "kill" or "cut". Exposes is what the node exposes
+	// from here on.
 	Kind    string    `json:"kind"`
 	Exposes []Exposed `json:"exposes,omitempty"`
 }
@@ -140,6 +144,7 @@ type Report struct {
 	Elapsed time.Duration  `json:"elapsed_ns"`
 	Records int            `json:"records"`
 	Kills   int            `json:"kills"`
+	Cuts    int            `json:"cuts"`
 	Turns   int            `json:"turns,omitempty"` // how often the properties have changed
 	// properties that another process judged before
 	TakenOver int `json:"taken_over"`
@@ -179,8 +184,9 @@ type watching struct {
 	log      *Memory
 	turn     int
 	agent    *Agent
-	mu       sync.Mutex // for verify
+	mu       sync.Mutex // for verify and faults
 	verify   []*verifying
+	faults   []Change // the last ones
 	findings chan found
 	ended    []*verifying // by a spec that has changed since
 	shown    []<-chan struct{}
@@ -228,8 +234,9 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 		defer time.AfterFunc(w.options.Time, cancel).Stop()
 	}
 	ended := make(chan error, 1)
-	w.agent.again = w.options.Restart
-	w.agent.kills.begin(w.options.Kill, w.options.Seed, w.agent.now())
+	w.agent.again, w.agent.onFault = w.options.Restart, w.enterFault
+	w.agent.kills.begin(w.options.Kill, w.options.Seed, killing, w.agent.now())
+	w.agent.cuts.begin(w.options.Cut, w.options.Seed, cutting, w.agent.now())
 	go func() { ended <- w.agent.run(ctx) }()
 	err = w.collect(ctx, cancel, ended)
 	w.log.Close()
@@ -290,12 +297,42 @@ func (w *watching) drain(v *verifying) error {
 func (w *watching) enter(f found) {
 	own := words(w.spec, &f.finding, f.turn)
 	own.Delay = time.Duration(w.agent.now() - own.At)
+	own.History = w.withFaults(own.History, own.At)
 	if len(w.report.Findings) < findingsMax {
 		w.report.Findings = append(w.report.Findings, own)
 	}
 	if w.options.OnFinding != nil {
 		w.options.OnFinding(own)
 	}
+}
+
+// faultsMax is how many faults are kept for the history of findings.
+const faultsMax = 1000
+
+// enterFault enters a fault.
+func (w *watching) enterFault(c Change) {
+	w.mu.Lock()
+	w.faults = append(w.faults, c)
+	if len(w.faults) > faultsMax {
+		w.faults = slices.Delete(w.faults, 0, faultsMax/2)
+	}
+	w.mu.Unlock()
+	if w.options.OnFault != nil {
+		w.options.OnFault(c)
+	}
+}
+
+// withFaults returns a history with the faults since its first change and before a time.
+func (w *watching) withFaults(history []Change, until ariadne.Time) []Change {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.faults {
+		later := slices.IndexFunc(history, func(c Change) bool { return c.At > f.At })
+		if later > 0 && f.At < until {
+			history = slices.Insert(history, later, f)
+		}
+	}
+	return history
 }
 
 // words makes a finding one for people and programs.
@@ -350,8 +387,8 @@ func What(r *live.Record) string {
 // conclude makes the report.
 func (w *watching) conclude() *Report {
 	r := &w.report
-	r.Elapsed, r.Kills, r.LeftOut = time.Duration(w.agent.now()), w.agent.kills.count, w.agent.leftOut
-	r.Turns = w.turn
+	r.Elapsed, r.LeftOut, r.Turns = time.Duration(w.agent.now()), w.agent.leftOut, w.turn
+	r.Kills, r.Cuts = w.agent.kills.count, w.agent.cuts.count
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}

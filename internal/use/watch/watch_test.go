@@ -365,7 +365,7 @@ properties: {never three: {always: len(leader) < 3}}
 }
 
 // TestMachines: nodes are started as the spec describes them for a check, each with its address and
-// name, killed and started again; and nothing of them is left.
+// name, killed and started again, cut off and connected again; and nothing of them is left.
 func TestMachines(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a network for nodes needs root")
@@ -387,10 +387,18 @@ expose:
   started: {line: 'leads (\d)'}
 properties: {never: {always: len(started) < 2 or len(up) < 2}}
 `)
-	starts := map[string]int{}
-	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: time.Second, Seed: 1, OnShow: func(r live.Record) {
-		starts[fmt.Sprintf("n%d %s", r.Node+1, What(&r))]++
-	}})
+	starts, faults := map[string]int{}, map[string]int{}
+	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: time.Second, Cut: time.Second / 2, Seed: 1,
+		OnFault: func(c Change) {
+			what, _, _ := strings.Cut(c.What, " for ")
+			faults[what]++
+			if c.Node == "c" {
+				t.Errorf("the client %s", c.What)
+			}
+		},
+		OnShow: func(r live.Record) {
+			starts[fmt.Sprintf("n%d %s", r.Node+1, What(&r))]++
+		}})
 	for _, want := range []string{"n1 host(n1)", "n2 host(n2)", "n1 other(10.0.0.2)", "n3 is down"} {
 		if starts[want] == 0 {
 			t.Errorf("%v has no %s", starts, want)
@@ -398,6 +406,10 @@ properties: {never: {always: len(started) < 2 or len(up) < 2}}
 	}
 	if r.Kills == 0 || starts["n1 is up"]+starts["n2 is up"] < 3 || r.Outcome != record.Violated {
 		t.Errorf("%d kills, %v %v %q", r.Kills, starts, r.Outcome, r.Doubts)
+	}
+	if r.Cuts == 0 || faults["is cut off"] != r.Cuts || faults["is killed"] != r.Kills ||
+		faults["is connected again"] == 0 {
+		t.Errorf("%d kills and %d cuts: %v", r.Kills, r.Cuts, faults)
 	}
 	after, err := filepath.Glob(filepath.Join(os.TempDir(), "ariadne-watch-*"))
 	if err != nil || len(after) != len(before) {
