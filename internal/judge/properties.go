@@ -231,6 +231,9 @@ func (p *Properties) compile(q property.Predicate, known starlark.StringDict) (c
 		c.window = len(p.windows)
 		p.windows = append(p.windows, expose.Window{Names: reads, Up: sees.Up, Length: q.Window})
 	}
+	if wrong := p.textAsNumber(expr, q.Expr); wrong != "" {
+		return c, fail(wrong)
+	}
 	c.division = p.divide(&q, expr, known)
 	thread := script.NewThread(p.Path, nil)
 	src := "def property(" + strings.Join(c.params, ", ") + "): return (" + q.Expr + "\n)"
@@ -447,8 +450,12 @@ func (j *Judge) value(q *compiled, s *expose.Snapshot, given starlark.StringDict
 	}
 	if err != nil {
 		at := script.Located(q.fn.Position().Filename(), err)
+		backtrace := at.Backtrace
+		if j.Definitions == "" || !strings.Contains(backtrace, j.Definitions) {
+			backtrace = "" // only the expression is in it, of which Line says more
+		}
 		j.err = &script.Error{Pos: fmt.Sprintf("%s:%d", q.fn.Position().Filename(), q.Line),
-			Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: at.Backtrace}
+			Text: fmt.Sprintf("property %q: %s (of %s)", q.Name, at.Text, j.describe(q, s)), Backtrace: backtrace}
 	}
 }
 

@@ -12,6 +12,7 @@ package script
 import (
 	"errors"
 	"maps"
+	"regexp"
 	"strings"
 
 	starmath "go.starlark.net/lib/math"
@@ -87,7 +88,7 @@ func Located(path string, err error) *Error {
 				break
 			}
 		}
-		return &Error{Pos: pos, Text: e.Msg, Backtrace: strings.TrimRight(e.CallStack.String(), "\n")}
+		return &Error{Pos: pos, Text: plainer(e.Msg), Backtrace: strings.TrimRight(e.CallStack.String(), "\n")}
 	case errors.As(err, &se):
 		return &Error{Pos: se.Pos.String(), Text: se.Msg}
 	}
@@ -97,6 +98,17 @@ func Located(path string, err error) *Error {
 		return &Error{Pos: pos, Text: rest}
 	}
 	return &Error{Pos: path, Text: text}
+}
+
+// mixed is what the interpreter says where a text is compared with a number.
+var mixed = regexp.MustCompile(`^(string|int|float) [<>]=? (string|int|float) not implemented$`)
+
+// plainer says what to do where a text is taken for a number, as what nodes expose is text.
+func plainer(text string) string {
+	if mixed.MatchString(text) {
+		return "a text is compared with a number: write int(...) around the text: " + text
+	}
+	return text
 }
 
 // NewThread returns what one goroutine calls functions on. print, when not nil, is told the lines
