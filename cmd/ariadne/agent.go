@@ -47,7 +47,7 @@ Exit status: 0 the watch has ended, or an interrupt, 2 anything else, which is s
 	f := cmd.Flags()
 	f.StringVar(&o.Log, "log", "", "the `URL` of the watch's log, as ariadne watch prints it")
 	f.StringVar(&o.Name, "name", "", "`name` of the watch (default: that of the spec)")
-	tlsFlags(f, &o.TLS)
+	tlsFlags(f, &o.TLS, "", "")
 	f.StringSliceVar(&o.Nodes, "node", nil, "a node that runs on this machine; may be given more than once")
 	return cmd
 }

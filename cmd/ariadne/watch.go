@@ -89,7 +89,8 @@ a violation may be none because a node was missing.`,
 	f.StringVar(&o.Shared.Store, "store", "", "with --listen: keep the log's files in this `directory`")
 	f.StringVar(&o.Shared.Log, "log", "", "judge what agents tell in the log at this `URL` (NATS with JetStream)")
 	f.StringVar(&o.Shared.Name, "name", "", "with --listen or --log: `name` of the watch (default: that of the spec)")
-	tlsFlags(f, &o.Shared.TLS)
+	tlsFlags(f, &o.Shared.TLS, "; with --listen: of those that have signed the certificates of agents, which then need one",
+		"; with --listen: of the server")
 	f.StringVar(&metrics, "metrics", "", "serve metrics for Prometheus at http://`address`/metrics")
 	f.StringVar(&command, "on-violation", "", "run this shell `command` for each violation, which is its input in JSON")
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
@@ -97,10 +98,11 @@ a violation may be none because a node was missing.`,
 	return cmd
 }
 
-// tlsFlags has flags for the connection to the log's server.
-func tlsFlags(f *pflag.FlagSet, to *stream.TLS) {
-	f.StringVar(&to.CA, "tls-ca", "", "with --log: `file` of the authorities that have signed the server's certificate (PEM)")
-	f.StringVar(&to.Cert, "tls-cert", "", "with --log: `file` of this process's certificate, for a server that asks for it (PEM)")
+// tlsFlags has flags for the connection to the log's server. ca and cert say what they mean to the
+// server itself.
+func tlsFlags(f *pflag.FlagSet, to *stream.TLS, ca, cert string) {
+	f.StringVar(&to.CA, "tls-ca", "", "with --log: `file` (PEM) of the authorities that have signed the server's certificate"+ca)
+	f.StringVar(&to.Cert, "tls-cert", "", "with --log: `file` (PEM) of this process's certificate, for a server that asks for it"+cert)
 	f.StringVar(&to.Key, "tls-key", "", "with --tls-cert: `file` of its key (PEM)")
 }
 
@@ -118,12 +120,14 @@ func checkWatch(o *watch.Options) error {
 		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
 	case s.Store != "" && s.Listen == "":
 		return usageError{errors.New("watch: --store is for the log of --listen: add --listen")}
-	case s.TLS != (stream.TLS{}) && s.Log == "":
-		return usageError{errors.New("watch: --tls-ca, --tls-cert and --tls-key are for a server of its own: add --log")}
+	case s.TLS != (stream.TLS{}) && s.Log == "" && s.Listen == "":
+		return usageError{errors.New("watch: --tls-ca, --tls-cert and --tls-key are for a log: add --listen or --log")}
 	case s.Name != "" && s.Listen == "" && s.Log == "":
 		return usageError{errors.New("watch: --name is for a log: add --listen or --log")}
 	case (s.TLS.Cert == "") != (s.TLS.Key == ""):
 		return usageError{errors.New("watch: --tls-cert and --tls-key go together: give both")}
+	case s.TLS.CA != "" && s.TLS.Cert == "" && s.Listen != "":
+		return usageError{errors.New("watch: --tls-ca with --listen asks agents for certificates: add --tls-cert and --tls-key of the server")}
 	case *s != (watch.Shared{}) && (o.Kill > 0 || o.Cut > 0 || o.Restart):
 		return usageError{errors.New("watch: --kill, --cut and --restart are for nodes that this process starts: leave them out with --listen and --log")}
 	}

@@ -28,7 +28,7 @@ type Shared struct {
 	Store string
 	// Log is the URL of a log server that is there, unless Listen says one.
 	Log string
-	// TLS is how the connection to that server is encrypted.
+	// TLS is how connections to either server are encrypted.
 	TLS stream.TLS
 	// Name is that of the watch; "": that of the spec.
 	Name string
@@ -267,7 +267,10 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 	if _, _, err := judged(s); err != nil {
 		return nil, err
 	}
-	at := o.Shared.Log
+	at, name := o.Shared.Log, o.Shared.name(s)
+	connect := func(ctx context.Context) (*stream.Conn, error) {
+		return stream.Connect(ctx, at, name, o.Shared.TLS, o.OnWait)
+	}
 	if o.Shared.Listen != "" {
 		dir := o.Shared.Store
 		if dir == "" {
@@ -277,7 +280,7 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 			}
 			defer func() { err = errors.Join(err, remove()) }()
 		}
-		server, own, err := stream.Serve(o.Shared.Listen, dir)
+		server, own, err := stream.Serve(o.Shared.Listen, dir, o.Shared.TLS)
 		if err != nil {
 			return nil, err
 		}
@@ -286,11 +289,12 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 			server.WaitForShutdown()
 		}()
 		at = own
+		connect = func(context.Context) (*stream.Conn, error) { return stream.ConnectOwn(server, at, name) }
 	}
 	began := native.Now()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	c, err := stream.Connect(ctx, at, o.Shared.name(s), o.Shared.TLS, o.OnWait)
+	c, err := connect(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -229,7 +229,7 @@ func TestOtherSpec(t *testing.T) {
 
 // TestLease: a lease is one process's until it releases it.
 func TestLease(t *testing.T) {
-	server, at, err := stream.Serve("127.0.0.1:0", t.TempDir())
+	server, at, err := stream.Serve("127.0.0.1:0", t.TempDir(), stream.TLS{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // TestHeld: a lease that is renewed again and again is held whenever somebody looks, and one that
 // was released is not.
 func TestHeld(t *testing.T) {
-	server, at, err := Serve("127.0.0.1:0", t.TempDir())
+	server, at, err := Serve("127.0.0.1:0", t.TempDir(), TLS{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,8 +31,10 @@ import (
 )
 
 // Serve starts a server of JetStream in this process, which keeps its files in dir. address is as
-// in "127.0.0.1:4222" or "token@0.0.0.0:4222". It returns the URL for clients on this machine.
-func Serve(address, dir string) (s *server.Server, at string, err error) {
+// in "127.0.0.1:4222" or "token@0.0.0.0:4222". With a certificate, connections are
+// encrypted, and with authorities, clients need certificates that these have signed. It returns the
+// URL for clients on this machine.
+func Serve(address, dir string, by TLS) (s *server.Server, at string, err error) {
 	u, err := url.Parse("nats://" + address)
 	if err != nil || u.Path != "" {
 		return nil, "", fmt.Errorf("%s is no address: write host:port or token@host:port", address)
@@ -47,6 +49,14 @@ func Serve(address, dir string) (s *server.Server, at string, err error) {
 	}
 	o := &server.Options{Host: host, Port: number, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true,
 		DisableJetStreamBanner: true, Authorization: u.User.Username(), MaxPayload: payloadMax}
+	scheme := "nats"
+	if by.Cert != "" {
+		scheme, o.TLS, o.TLSVerify, o.TLSTimeout = "tls", true, by.CA != "", readyWithin.Seconds()
+		if o.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{CertFile: by.Cert, KeyFile: by.Key,
+			CaFile: by.CA, Verify: by.CA != ""}); err != nil {
+			return nil, "", fmt.Errorf("log server: certificate %s with key %s: %w", by.Cert, by.Key, err)
+		}
+	}
 	if s, err = server.NewServer(o); err != nil {
 		return nil, "", fmt.Errorf("log server: %w", err)
 	}
@@ -59,7 +69,7 @@ func Serve(address, dir string) (s *server.Server, at string, err error) {
 	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return s, (&url.URL{Scheme: "nats", User: u.User, Host: net.JoinHostPort(host, port)}).String(), nil
+	return s, (&url.URL{Scheme: scheme, User: u.User, Host: net.JoinHostPort(host, port)}).String(), nil
 }
 
 const (
@@ -79,11 +89,13 @@ type Conn struct {
 
 var nameForm = regexp.MustCompile(`[^A-Za-z0-9_-]+`)
 
-// TLS is how a connection to a server is encrypted. Each is the path of a file in PEM, or "".
+// TLS is how connections to a server are encrypted. Each is the path of a file in PEM, or "".
 type TLS struct {
-	// of the authorities that have signed the server's certificate; "": those of this machine
-	CA        string
-	Cert, Key string // of this process, for a server that asks for them
+	// CA is of the authorities that have signed the certificate of the other side. To a client ""
+	// are those of this machine, and a server with "" asks for no certificate.
+	CA string
+	// Cert and Key are of this process. A client has them for a server that asks for them.
+	Cert, Key string
 }
 
 // options are those of a connection.
@@ -105,15 +117,12 @@ func (t *TLS) options() (all []nats.Option) {
 // Connect connects to a server for the watch with a name. It waits until ctx ends for a server that
 // is not there yet; onWait is then called once.
 func Connect(ctx context.Context, at, name string, by TLS, onWait func(string)) (*Conn, error) {
-	c := &Conn{name: nameForm.ReplaceAllString(name, "-")}
-	options := append(by.options(), nats.Name("ariadne"), nats.MaxReconnects(-1),
-		nats.ReconnectWait(200*time.Millisecond), nats.Timeout(2*time.Second), nats.PingInterval(5*time.Second))
+	options := append(by.options(), everywhere...)
 	waits := false
 	for {
-		var err error
-		c.nats, err = nats.Connect(at, options...)
+		conn, err := nats.Connect(at, options...)
 		if err == nil {
-			break
+			return newConn(conn, name)
 		}
 		if !errors.Is(err, nats.ErrNoServers) && !errors.Is(err, nats.ErrTimeout) {
 			return nil, fmt.Errorf("log %s: %w", shown(at), err)
@@ -126,8 +135,31 @@ func Connect(ctx context.Context, at, name string, by TLS, onWait func(string)) 
 			return nil, fmt.Errorf("log %s: no server answered", shown(at))
 		}
 	}
-	var err error
-	if c.js, err = jetstream.New(c.nats); err != nil {
+}
+
+// everywhere are the options of all connections.
+var everywhere = []nats.Option{nats.Name("ariadne"), nats.MaxReconnects(-1), nats.ReconnectWait(200 * time.Millisecond),
+	nats.Timeout(2 * time.Second), nats.PingInterval(5 * time.Second)}
+
+// ConnectOwn connects to a server of this process, which Serve has started at a URL. Nothing of
+// that goes over a network, so it is not encrypted.
+func ConnectOwn(s *server.Server, at, name string) (*Conn, error) {
+	u, err := url.Parse(at)
+	if err != nil {
+		return nil, err
+	}
+	u.Scheme = "nats"
+	conn, err := nats.Connect(u.String(), append([]nats.Option{nats.InProcessServer(s)}, everywhere...)...)
+	if err != nil {
+		return nil, fmt.Errorf("log server: %w", err)
+	}
+	return newConn(conn, name)
+}
+
+// newConn is a connection to the logs of the watch with a name.
+func newConn(conn *nats.Conn, name string) (c *Conn, err error) {
+	c = &Conn{name: nameForm.ReplaceAllString(name, "-"), nats: conn}
+	if c.js, err = jetstream.New(conn); err != nil {
 		c.Close()
 		return nil, err
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -16,16 +15,13 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats-server/v2/server"
 )
 
 // certificate is one with its key.
 type certificate struct {
 	*x509.Certificate
-	key  *ecdsa.PrivateKey
-	TLS  TLS // files of it
-	pair tls.Certificate
+	key *ecdsa.PrivateKey
+	TLS TLS // files of it
 }
 
 // newCertificate makes a certificate that another one has signed; nil: it signs itself, and others.
@@ -64,55 +60,71 @@ func newCertificate(t *testing.T, name string, by *certificate) *certificate {
 		return path
 	}
 	c.TLS = TLS{Cert: write("cert", "CERTIFICATE", text), Key: write("key", "EC PRIVATE KEY", secret)}
-	c.pair = tls.Certificate{Certificate: [][]byte{text}, PrivateKey: key}
 	return c
 }
 
 // TestTLS: a connection to a server with a certificate needs the authority that has signed it, and
-// a certificate where the server asks for one.
+// a certificate where the server asks for one. A connection from the server's process needs none.
 func TestTLS(t *testing.T) {
 	ca, other := newCertificate(t, "ca", nil), newCertificate(t, "other", nil)
-	known := x509.NewCertPool()
-	known.AddCert(ca.Certificate)
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true,
-		StoreDir: t.TempDir(), NoSigs: true, NoLog: true, TLSTimeout: 5, TLSVerify: true,
-		TLSConfig: &tls.Config{Certificates: []tls.Certificate{newCertificate(t, "server", ca).pair}, ClientCAs: known,
-			ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Start()
-	defer s.WaitForShutdown()
-	defer s.Shutdown()
-	if !s.ReadyForConnections(readyWithin) {
-		t.Fatal("the server does not begin")
-	}
+	of := newCertificate(t, "server", ca).TLS
 	own := newCertificate(t, "client", ca).TLS
-	for _, c := range []struct {
-		name, ca, cert, key, want string
-	}{
-		{"right", ca.TLS.Cert, own.Cert, own.Key, ""},
-		{"another authority", other.TLS.Cert, own.Cert, own.Key, "certificate"},
-		{"no authority", "", own.Cert, own.Key, "certificate"},
-		{"no certificate", ca.TLS.Cert, "", "", "tls://"},
-		{"another certificate", ca.TLS.Cert, other.TLS.Cert, other.TLS.Key, "tls://"},
-		{"no file", ca.TLS.Cert + "x", "", "", "no such file"},
-	} {
-		ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
-		conn, err := Connect(ctx, s.ClientURL(), "tls", TLS{c.ca, c.cert, c.key}, nil)
-		switch {
-		case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
-			t.Errorf("%s: %v, want %q", c.name, err, c.want)
-		case err == nil && c.want != "":
-			t.Errorf("%s: it is connected", c.name)
-		case err == nil:
-			if err := conn.Create(ctx); err != nil {
-				t.Error(err)
+	for _, asks := range []string{"", ca.TLS.Cert} {
+		s, at, err := Serve("secret@127.0.0.1:0", t.TempDir(), TLS{asks, of.Cert, of.Key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.WaitForShutdown()
+		defer s.Shutdown()
+		if !strings.HasPrefix(at, "tls://secret@127.0.0.1:") {
+			t.Error(at)
+		}
+		inside, err := ConnectOwn(s, at, "tls")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer inside.Close()
+		if err := inside.Create(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			name, at, ca, cert, key, want string
+		}{
+			{"right", at, ca.TLS.Cert, own.Cert, own.Key, ""},
+			{"another scheme", strings.Replace(at, "tls", "nats", 1), ca.TLS.Cert, own.Cert, own.Key, ""},
+			{"no token", strings.Replace(at, "secret@", "", 1), ca.TLS.Cert, own.Cert, own.Key, "uthorization"},
+			{"another authority", at, other.TLS.Cert, own.Cert, own.Key, "certificate"},
+			{"no authority", at, "", own.Cert, own.Key, "certificate"},
+			{"no certificate", at, ca.TLS.Cert, "", "", "tls://"},
+			{"another certificate", at, ca.TLS.Cert, other.TLS.Cert, other.TLS.Key, "tls://"},
+			{"no file", at, ca.TLS.Cert + "x", "", "", "no such file"},
+		} {
+			if asks == "" && c.want == "tls://" {
+				c.want = ""
 			}
+			ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+			conn, err := Connect(ctx, c.at, "tls", TLS{c.ca, c.cert, c.key}, nil)
+			switch {
+			case err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)):
+				t.Errorf("%s: %v, want %q", c.name, err, c.want)
+			case err == nil && c.want != "":
+				t.Errorf("%s: it is connected", c.name)
+			case err == nil:
+				if !conn.nats.TLSRequired() {
+					t.Errorf("%s: it is not encrypted", c.name)
+				}
+				if err := conn.Open(ctx, nil); err != nil {
+					t.Error(err)
+				}
+			}
+			if err == nil {
+				conn.Close()
+			}
+			stop()
 		}
-		if err == nil {
-			conn.Close()
-		}
-		stop()
+	}
+	if _, _, err := Serve("127.0.0.1:0", t.TempDir(), TLS{"", of.Cert, own.Key}); err == nil ||
+		!strings.Contains(err.Error(), "certificate "+of.Cert+" with key "+own.Key) {
+		t.Errorf("a key of another certificate: %v", err)
 	}
 }
