@@ -26,7 +26,7 @@ type hunt struct {
 var (
 	never      = hunt{kill: time.Second, cut: time.Second, time: 15 * time.Second, watches: 20}
 	eventually = hunt{kill: 15 * time.Second, cut: 5 * time.Second, time: 5 * time.Minute, watches: 1}
-	alive      = hunt{cut: 5 * time.Second, time: 5 * time.Minute, watches: 1}
+	alive      = hunt{cut: time.Second, time: 75 * time.Second, watches: 4}
 )
 
 // bugged are examples with a bug that watches look for.

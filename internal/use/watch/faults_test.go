@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -120,6 +122,27 @@ func TestMayBeHit(t *testing.T) {
 		if n.process = nil; c.r.runs() {
 			t.Errorf("%s: runs without a process", c.name)
 		}
+	}
+}
+
+// TestFaultsInHistory: a finding's history has the faults between its first change and the finding.
+func TestFaultsInHistory(t *testing.T) {
+	w := &watching{}
+	for _, at := range []ariadne.Time{0, 3, 4, 7, 10} {
+		w.enterFault(Change{At: at, Kind: "cut"})
+	}
+	var got []string
+	for _, c := range w.withFaults([]Change{{At: 1, Kind: "up"}, {At: 5, Kind: "down"}, {At: 9, Kind: "up"}}, 9) {
+		got = append(got, fmt.Sprintf("%d %s", int(c.At), c.Kind))
+	}
+	if want := []string{"1 up", "3 cut", "4 cut", "5 down", "7 cut", "9 up"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for range 10 * faultsMax {
+		w.enterFault(Change{})
+	}
+	if len(w.faults) > faultsMax {
+		t.Errorf("%d faults are kept", len(w.faults))
 	}
 }
 
