@@ -100,7 +100,8 @@ func (c *Checkpoint) Adopt(p *Portable) (adopted *Checkpoint, err error) {
 	adopted = &Checkpoint{setup: c.setup, home: c.home, state: f.stateOf(p, files), threads: p.threads,
 		extras: p.extras}
 	for i, all := range p.pages {
-		both := c.pages[i].merge(all, nil, nil)
+		// What is in the extras is listed as a whole.
+		both := c.pages[i].without(c.extras[i].ranges()).merge(all, nil, nil)
 		if len(both) > mostPages {
 			return nil, fmt.Errorf("node %s: %w: it has too many pages", c.cfg.Name, errForeign)
 		}

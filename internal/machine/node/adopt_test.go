@@ -4,7 +4,9 @@ package node_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -183,6 +185,38 @@ for name in ('/etc/hosts', '/etc/resolv.conf', '/etc', '/etc/nsswitch.conf', '/'
 	t.Logf("%+v", took)
 	if took.adopted < 5 || took.executed == 0 {
 		t.Errorf("few checkpoints were taken over: %+v", took)
+	}
+}
+
+// TestAdoptMappings: so does one of which a process had mapped memory since its fork when another
+// process was forked.
+func TestAdoptMappings(t *testing.T) {
+	if !node.CanFollow() {
+		t.Skip("this machine does not tell which pages are written")
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O2", "-Wall", "-o", filepath.Join(dir, "mappings"),
+		"testdata/mappings.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	for seed := range 3 {
+		file := filepath.Join(dir, "mappings.yaml")
+		text := fmt.Sprintf("name: mappings\nnodes: [{name: n1, command: ./mappings %d beside}]\n", seed)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s, err := spec.Read(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var took taken
+		natural(t, s, 60, node.Config{Pages: true}, func(n *node.Node) member {
+			return &follower{Node: n, second: node.Start(n.Config()), t: t, took: &took,
+				bases: map[any]*node.Checkpoint{}}
+		})
+		if took.adopted < 20 || took.executed == 0 {
+			t.Errorf("seed %d: few checkpoints were taken over: %+v", seed, took)
+		}
 	}
 }
 

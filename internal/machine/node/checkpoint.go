@@ -232,7 +232,7 @@ func (n *Node) thawProcess(c *Checkpoint, i int, byTID map[int]*kernel.Thread) {
 	threads := c.threads[i]
 	first, err := c.forks.procs[i].tr.ForkProcess()
 	must(err)
-	changeMappings(first, &extras{}, &c.extras[i], c.forks.procs[i])
+	changeMappings(first, &extras{}, &c.extras[i])
 	writePages(first, c.pages[i])
 	if n.cfg.Pages {
 		n.changeAttributes(first, c.forks.procs[i].attributes, attributesOf(byTID[threads.first()].Proc))

@@ -36,7 +36,7 @@ type home struct {
 	sharer *Node             // whose shared memory was read or written last
 
 	// holds is what shared memory holds, if that is known and nobody runs; else nil.
-	holds sharedMemory
+	holds *heldMemory
 
 	following map[int]*following // of the pages of processes, by virtual id
 	contents  contents           // of pages of checkpoints

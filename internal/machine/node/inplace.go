@@ -124,8 +124,9 @@ func (n *Node) readWritten(proc *process, t *paged) (written pages, fresh int, o
 }
 
 // writtenPages lists the addresses of the pages that the process has written since the node last
-// looked, in order. Not ok: its stack has grown, which takes no system call, or there are more than
-// mostPages. Other changes of mappings are noted when they are made.
+// looked, or which may have lost what they held, in order. Not ok: its stack has grown, which takes
+// no system call, or there are more than mostPages. Other changes of mappings are noted when they
+// are made.
 func (t *paged) writtenPages() (at []uint64, ok bool) {
 	size, err := t.follow.Size()
 	if must(err); size != t.size {
@@ -138,6 +139,11 @@ func (t *paged) writtenPages() (at []uint64, ok bool) {
 			}
 		}))
 	}
+	if len(t.again) > 0 {
+		at = append(at, t.again...)
+		slices.Sort(at)
+		at, t.again = slices.Compact(at), nil
+	}
 	return at, len(at) <= mostPages
 }
 
@@ -146,7 +152,7 @@ func (t *paged) writtenPages() (at []uint64, ok bool) {
 func (t *paged) had(written pages) bool {
 	var unread []uint64
 	var others pages
-	more := t.extras.ranges(t.fork)
+	more := t.extras.ranges()
 	for _, w := range written {
 		was := t.fork.read[w.at]
 		if k, ok := slices.BinarySearchFunc(t.pages, w.at, pageAt.compare); ok {
@@ -222,7 +228,7 @@ func (n *Node) followProcess(proc *process, t *paged) {
 	}
 	t.follow, t.fork.mapped = f, ranges
 	t.followed = t.setExtras(t.extras)
-	for _, r := range t.extras.ranges(t.fork) {
+	for _, r := range t.extras.ranges() {
 		must(f.Written(r, nil))
 	}
 }
@@ -286,12 +292,19 @@ func (n *Node) knowShared(holds sharedMemory) {
 func (n *Node) keepKnowingShared(holds sharedMemory) { n.paging.shown = holds }
 
 // leaveShared notes what shared memory holds, if that is known: processes are about to be killed.
+// It is not known if one of them was killed from outside.
 func (n *Node) leaveShared() {
 	n.home.holds = nil
 	if shown, ok := n.knownShared(); ok && n.k.SharesMemory {
-		n.home.holds = n.refreshShared(shown)
+		n.home.holds, _ = n.heldShared(shown)
 	}
 	n.home.sharer, n.paging.shown = nil, nil
+}
+
+// heldShared returns what shared memory holds that has held something when the node last looked.
+func (n *Node) heldShared(shown sharedMemory) (held *heldMemory, err error) {
+	defer recoverTool(n, &err)
+	return &heldMemory{n.refreshShared(shown), n.sharedViews()}, nil
 }
 
 // following counts how often the pages of a process and its copies began to be followed, and how
@@ -533,7 +546,7 @@ func (n *Node) settleForks(c *Checkpoint, back []*wayBack) {
 // restore gives the process, which stands in a call, the pages and extras of a checkpoint.
 func (t *paged) restore(tr *tracee.Thread, to, then pages, more extras) {
 	if !more.equal(&t.extras) {
-		changeMappings(tr, &t.extras, &more, t.fork)
+		changeMappings(tr, &t.extras, &more)
 		if !t.setExtras(more) {
 			must(fmt.Errorf("process %d: memory that was mapped again cannot be followed", tr.PID))
 		}
@@ -551,9 +564,9 @@ func (t *paged) pagesToRestore(then pages, more *extras) (back pages, ok bool) {
 		return nil, false
 	}
 	var ask []uint64 // pages that are not listed: they are as in the fork
-	now, empty := t.pages, more.ranges(t.fork)
+	now, empty := t.pages, more.ranges()
 	if !more.equal(&t.extras) {
-		gone := t.extras.gone(more, t.fork)
+		gone := t.extras.gone(more)
 		now = now.without(gone)
 		dirty = slices.DeleteFunc(dirty, func(at uint64) bool { return lies(at, gone) })
 	}

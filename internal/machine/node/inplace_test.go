@@ -6,8 +6,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // TestMergePages: fresh pages stand for old ones; one that has its old content is the old page, and
@@ -117,21 +119,63 @@ for i in range(7):
 	stepsAgain(t, program, 6, 6, 6, 5, 6, 2, 3, 1, 4, 2, 6)
 }
 
+// TestSharedMemoryNotSeen: the node is taken back from where no process shows memory that processes
+// of the checkpoint share. The pages are zero again to which nobody had written by then.
+func TestSharedMemoryNotSeen(t *testing.T) {
+	const writes = `import mmap, os, time
+def writes():
+    m = mmap.mmap(-1, 7 * 4096)
+    for i in range(7):
+        time.sleep(1)
+        print("page", i, m[4096 * i], flush=True)
+        m[4096 * i] = i + 1
+`
+	t.Run("ended", func(t *testing.T) {
+		stepsAgain(t, writes+`other = mmap.mmap(-1, 4096)
+if os.fork() == 0:
+    time.sleep(.5)
+    writes()
+    os._exit(0)
+for i in range(30):
+    time.sleep(1)
+    other[0] = i
+    print(i, flush=True)`, 24, 5, 7, 5)
+	})
+	t.Run("crashed", func(t *testing.T) {
+		systemStepsAgain(t, alone(t.TempDir(), "python3", "-c", writes+"writes()"), 6, true, 3)
+	})
+}
+
 // stepsAgain has a program in Python that only sleeps make some steps, and then takes it back
 // before some of them, which must do the same again.
 func stepsAgain(t *testing.T, program string, steps int, again ...int) (inPlace bool) {
 	t.Helper()
-	n, apply := startAs(t, alone(t.TempDir(), "python3", "-c", program), Config{Pages: true})
+	return systemStepsAgain(t, alone(t.TempDir(), "python3", "-c", program), steps, false, again...)
+}
+
+// systemStepsAgain is stepsAgain for any system of one node. The node may crash before it is taken
+// back.
+func systemStepsAgain(t *testing.T, s *spec.Spec, steps int, crash bool, again ...int) (inPlace bool) {
+	t.Helper()
+	n, apply := startAs(t, s, Config{Pages: true})
 	outs := []ariadne.Output{apply(ariadne.Input{Kind: ariadne.Start})}
 	all := []*Checkpoint{nil} // of the states before the outputs
-	for k := range steps {
+	freeze := func() *Checkpoint {
 		c, err := n.Freeze()
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer c.Drop()
-		all = append(all, c)
+		t.Cleanup(func() { c.Drop() })
+		return c
+	}
+	for k := range steps {
+		all = append(all, freeze())
 		outs = append(outs, apply(ariadne.Input{Kind: ariadne.Fire, At: outs[k].Deadline}))
+	}
+	if crash {
+		apply(ariadne.Input{Kind: ariadne.Fault, At: outs[steps].Clock,
+			Fault: ariadne.Outage{Down: ariadne.Crashed, For: time.Second}})
+		freeze()
 	}
 	for _, k := range again {
 		ok, err := n.Restore(all[k])

@@ -54,6 +54,32 @@ func TestKilledFromOutside(t *testing.T) {
 		_, err := n.Apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
 		wants(err)
 	})
+	t.Run("sharing", func(t *testing.T) {
+		n, out := start(t, `import mmap, os, time
+m = mmap.mmap(-1, 4096)
+other = os.fork() == 0
+while True:
+    time.sleep(1)
+    m[other] += 1`)
+		n.cfg.Pages = true
+		for range 10 {
+			c, err := n.Freeze()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Drop()
+			if out, err = n.Apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n.paging.shown == nil && !cannotFollow.Load() {
+			t.Error("the shared memory is not known")
+		}
+		if err := unix.Kill(n.processes()[1].pid(), unix.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		// It can be closed: what it had written there is not looked at.
+	})
 	t.Run("frozen", func(t *testing.T) {
 		n, _ := start(t, sleeper)
 		c, err := n.Freeze()

@@ -23,8 +23,12 @@ import (
 // made.
 type extras struct {
 	extents []extent // by address
-	heap    uint64   // the end of the heap, as brk(2) has it; 0: that of the fork
+	heap    heapEnd
 }
+
+// heapEnd is where the heap ends, and where that of the fork does, as brk(2) has it. Zeros: there
+// is no difference.
+type heapEnd struct{ now, forked uint64 }
 
 // extent is private memory without a file.
 type extent struct {
@@ -34,10 +38,10 @@ type extent struct {
 
 func (e *extras) equal(f *extras) bool { return e.heap == f.heap && slices.Equal(e.extents, f.extents) }
 
-// ranges lists the memory of the extras of a process that has a fork, by address.
-func (e *extras) ranges(f *fork) (all []tracee.Range) {
-	if e.heap != 0 {
-		all = append(all, tracee.Range{Start: pageUp(f.heapEnd()), End: pageUp(e.heap)})
+// ranges lists the memory of the extras, by address.
+func (e *extras) ranges() (all []tracee.Range) {
+	if from, to := pageUp(e.heap.forked), pageUp(e.heap.now); from < to {
+		all = append(all, tracee.Range{Start: from, End: to})
 	}
 	for _, x := range e.extents {
 		all = append(all, x.Range)
@@ -151,7 +155,7 @@ const (
 )
 
 // extends reports whether a call that changes mappings leaves those of the fork as they are. The
-// process is followed, and about to make it. The call may take what the extras hold.
+// process is followed, and about to make it.
 func (t *paged) extends(nr int, args []uint64) bool {
 	if args[0] >= addressed || nr != unix.SYS_BRK && args[1] >= addressed {
 		return false
@@ -178,12 +182,11 @@ func (t *paged) extends(nr int, args []uint64) bool {
 		}
 	case unix.SYS_BRK:
 		heap := t.fork.heapEnd()
-		in = tracee.Range{Start: pageUp(args[0]), End: max(pageUp(args[0]), pageUp(t.extras.heap))}
 		if args[0] == 0 || args[0] < heap {
 			return args[0] == 0
 		}
 		t.remapped, t.movedHeap = true, true
-		t.pages = t.pages.without([]tracee.Range{in})
+		t.mayLose(tracee.Range{Start: pageUp(args[0]), End: pageUp(t.extras.heap.now)})
 		return true
 	default:
 		return false
@@ -193,9 +196,40 @@ func (t *paged) extends(nr int, args []uint64) bool {
 	}
 	t.remapped = true
 	if nr != unix.SYS_MPROTECT {
-		t.pages = t.pages.without([]tracee.Range{in})
+		t.mayLose(in)
 	}
 	return true
+}
+
+// mostLost is how many parts of memory are told apart that may have lost their content.
+const mostLost = 32
+
+// mayLose notes that some of the extras may lose its content, unless Linux refuses the call. What
+// is there instead does not count as written.
+func (t *paged) mayLose(r tracee.Range) {
+	switch last := len(t.lost) - 1; {
+	case r.Start >= r.End:
+	case last+1 < mostLost:
+		t.lost = append(t.lost, r)
+	default:
+		t.lost[last] = tracee.Range{Start: min(t.lost[last].Start, r.Start), End: max(t.lost[last].End, r.End)}
+	}
+}
+
+// settleLost has those listed pages looked at again whose content may be lost, and takes those out
+// of the list that are mapped no more. The extras become others.
+func (t *paged) settleLost(now *extras) {
+	had, has := t.extras.ranges(), now.ranges()
+	t.pages = slices.DeleteFunc(slices.Clone(t.pages), func(p pageAt) bool {
+		return lies(p.at, had) && !lies(p.at, has)
+	})
+	for _, p := range t.pages {
+		lost := func(r tracee.Range) bool { return r.Start <= p.at && p.at < r.End }
+		if lies(p.at, had) && slices.ContainsFunc(t.lost, lost) {
+			t.again = append(t.again, p.at)
+		}
+	}
+	t.lost = nil
 }
 
 // lookAtMappings finds out what a process has mapped besides the mappings of its fork, if that may
@@ -207,14 +241,12 @@ func (t *paged) lookAtMappings(proc *process) (ok bool) {
 	more, ok := besides(regionsIn(proc.fork.maps()), t.fork.regions())
 	now := extras{heap: t.extras.heap}
 	if t.movedHeap {
-		if now.heap = uint64(injected(proc.fork.tr, unix.SYS_BRK, 0)); now.heap == t.fork.heapEnd() {
-			now.heap = 0
+		now.heap = heapEnd{uint64(injected(proc.fork.tr, unix.SYS_BRK, 0)), t.fork.heapEnd()}
+		if now.heap.now == now.heap.forked {
+			now.heap = heapEnd{}
 		}
 	}
-	heap := tracee.Range{}
-	if now.heap != 0 {
-		heap = tracee.Range{Start: pageUp(t.fork.heapEnd()), End: pageUp(now.heap)}
-	}
+	heap := tracee.Range{Start: pageUp(now.heap.forked), End: pageUp(now.heap.now)}
 	for i := 0; ok && i < len(more); i++ {
 		m := more[i]
 		if plainName(m.of) != "" || m.of.Inode != 0 || m.of.Shared() {
@@ -233,6 +265,7 @@ func (t *paged) lookAtMappings(proc *process) (ok bool) {
 	if !ok || heap.Start < heap.End {
 		return false
 	}
+	t.settleLost(&now)
 	return t.setExtras(now)
 }
 
@@ -241,7 +274,7 @@ func (t *paged) lookAtMappings(proc *process) (ok bool) {
 func (t *paged) setExtras(now extras) (ok bool) {
 	t.extras, t.remapped, t.movedHeap = now, false, false
 	t.scanned = t.fork.mapped
-	if all := now.ranges(t.fork); len(all) > 0 {
+	if all := now.ranges(); len(all) > 0 {
 		for _, r := range all {
 			if t.follow.Add(r) != nil {
 				return false
@@ -256,49 +289,47 @@ func (t *paged) setExtras(now extras) (ok bool) {
 	return true
 }
 
+// keep reports whether an extent can stay when the extras become others. Linux makes no heap longer
+// if something is mapped where it would end.
+func (e *extras) keep(x extent, wants *extras) bool {
+	return slices.Contains(wants.extents, x) && (x.Start != pageUp(wants.heap.now) || e.heap == wants.heap)
+}
+
 // gone lists the memory that a process loses when its extras become others: what it has, and what
 // it would have with other rights.
-func (e *extras) gone(wants *extras, f *fork) (all []tracee.Range) {
+func (e *extras) gone(wants *extras) (all []tracee.Range) {
 	for _, x := range e.extents {
-		if !slices.Contains(wants.extents, x) {
+		if !e.keep(x, wants) {
 			all = append(all, x.Range)
 		}
 	}
-	if e.heap != 0 {
-		to := f.heapEnd()
-		if wants.heap != 0 {
-			to = wants.heap
-		}
-		if to = pageUp(to); to < pageUp(e.heap) {
-			all = append(all, tracee.Range{Start: to, End: pageUp(e.heap)})
-		}
+	if to := pageUp(cmp.Or(wants.heap.now, e.heap.forked)); to < pageUp(e.heap.now) {
+		all = append(all, tracee.Range{Start: to, End: pageUp(e.heap.now)})
 	}
 	slices.SortFunc(all, compareRanges)
 	return all
 }
 
 // changeMappings gives a process that stands in a call other extras than it has.
-func changeMappings(tr *tracee.Thread, has, wants *extras, f *fork) {
+func changeMappings(tr *tracee.Thread, has, wants *extras) {
 	if has.equal(wants) {
 		return
 	}
 	restore := liftLimits(tr.PID)
 	defer restore()
 	for _, x := range has.extents {
-		if !slices.Contains(wants.extents, x) {
+		if !has.keep(x, wants) {
 			injected(tr, unix.SYS_MUNMAP, x.Start, x.End-x.Start)
 		}
 	}
-	if heap, want := has.heap, wants.heap; heap != want {
-		if want == 0 {
-			want = f.heapEnd()
-		}
+	if has.heap != wants.heap {
+		want := cmp.Or(wants.heap.now, has.heap.forked)
 		if got := uint64(injected(tr, unix.SYS_BRK, want)); got != want {
 			must(fmt.Errorf("process %d: the heap ends at %#x and not at %#x", tr.PID, got, want))
 		}
 	}
 	for _, x := range wants.extents {
-		if !slices.Contains(has.extents, x) {
+		if !slices.Contains(has.extents, x) || !has.keep(x, wants) {
 			injected(tr, unix.SYS_MMAP, x.Start, x.End-x.Start, x.prot,
 				unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_FIXED_NOREPLACE, math.MaxUint64, 0)
 		}

@@ -108,3 +108,21 @@ func TestMappingsUndone(t *testing.T) {
 		}
 	}
 }
+
+// TestMappingCallsRefused: what Linux refuses to unmap, or to map something else at, keeps what it
+// holds.
+func TestMappingCallsRefused(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O2", "-Wall", "-o", filepath.Join(dir, "refused"),
+		"testdata/refused.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	for call := range 4 {
+		t.Run(fmt.Sprint(call), func(t *testing.T) {
+			s := alone(dir, "/spec/refused", fmt.Sprint(call))
+			if !systemStepsAgain(t, s, 12, false, 12, 9, 12, 9, 8, 10) {
+				t.Error("nothing was restored in place")
+			}
+		})
+	}
+}

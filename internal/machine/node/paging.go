@@ -158,6 +158,10 @@ type paged struct {
 	// may have changed, and movedHeap: the end of the heap, too.
 	extras              extras
 	remapped, movedHeap bool
+	// lost lists memory that may have lost what it held since the node last looked, and again the
+	// pages that are to be looked at for that.
+	lost  []tracee.Range
+	again []uint64
 	// scanned lists the memory in which writes are followed, by address.
 	scanned []tracee.Range
 	// follow tells which pages were written since then. It is kept when fork changes, because the
@@ -225,7 +229,7 @@ func (t *paged) drop() {
 		must(t.fork.leave())
 	}
 	t.fork, t.pages, t.opened, t.followed, t.scanned = nil, nil, nil, false, nil
-	t.extras, t.remapped, t.movedHeap = extras{}, false, false
+	t.extras, t.remapped, t.movedHeap, t.lost, t.again = extras{}, false, false, nil, nil
 }
 
 // differFrom notes that the process differs from a fork in no more than some pages and extras.

@@ -28,6 +28,17 @@ type sharedMemory map[segment]segmentPages
 // segmentPages are the pages of a segment, by number; absent pages are zero.
 type segmentPages map[uint64]*page
 
+// heldMemory is what segments hold where some views have shown them. Nobody has looked elsewhere.
+type heldMemory struct {
+	sharedMemory
+	views []view
+}
+
+// covers reports whether views show nothing else.
+func (h *heldMemory) covers(views []view) bool {
+	return !slices.ContainsFunc(views, func(v view) bool { return !slices.ContainsFunc(h.views, v.within) })
+}
+
 // or is a page, or one of zeros.
 func (s segmentPages) or(no uint64) *page {
 	if p := s[no]; p != nil {
@@ -43,6 +54,11 @@ type view struct {
 }
 
 func (v view) segment() segment { return segment{v.Dev, v.Inode} }
+
+// within reports whether a view shows all that v shows.
+func (v view) within(w view) bool {
+	return v.segment() == w.segment() && w.Offset <= v.Offset && v.Offset+(v.End-v.Start) <= w.Offset+(w.End-w.Start)
+}
 
 // number is which page of the segment a view shows at an address. address is the opposite, and
 // shows reports whether there is one.
@@ -207,8 +223,8 @@ func (n *Node) restoreShared() {
 		n.home.sharer, n.home.holds = n, nil // it may attach a segment that another copy knows
 		return
 	}
-	if n.home.holds != nil {
-		n.writeChangedShared(n.home.holds, n.unwrittenViews())
+	if h := n.home.holds; h != nil && h.covers(n.views()) {
+		n.writeChangedShared(h.sharedMemory, n.unwrittenViews())
 	} else if shown, ok := n.knownShared(); ok {
 		n.writeChangedShared(shown, n.writtenShared())
 	} else {

@@ -1,6 +1,9 @@
 // Maps memory, changes its rights, gives it back, and makes its heap longer and shorter, by chance.
-// It says what is where after each second.
+// It says what is where after each second. With a second argument there is a child that opens
+// files.
 #define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,8 +43,9 @@ static void add(char *at, int n, int prot)
 
 static void change(void)
 {
+	char *at;
 	int n, first, prot = next(4) ? PROT_READ | PROT_WRITE : next(2) ? PROT_READ : PROT_NONE;
-	switch (used ? next(8) : 0) {
+	switch (used ? next(10) : 0) {
 	case 0:
 	case 1:
 		if ((n = 1 + next(4)) + used <= MOST)
@@ -68,9 +72,14 @@ static void change(void)
 		first = run(&n);
 		madvise(pages[first], n * PAGE, MADV_DONTNEED);
 		break;
+	case 6: // right behind the heap
+		at = (char *)(((uintptr_t)sbrk(0) + PAGE - 1) & -PAGE);
+		at = mmap(at, PAGE, prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+		if (at != MAP_FAILED && used < MOST) add(at, 1, prot);
+		break;
 	default:
-		heap = next(4);
-		brk(base + heap * PAGE + (heap ? next(2) * 100 : 0));
+		n = next(4);
+		if (!brk(base + n * PAGE + (n ? next(2) * 100 : 0))) heap = n;
 	}
 }
 
@@ -81,6 +90,8 @@ int main(int argc, char **argv)
 	state = argc > 1 ? atol(argv[1]) : 0;
 	base = sbrk(0);
 	for (int i = 0; i < 3; i++) sleep(1);
+	if (argc > 2 && !fork())
+		for (usleep(500000);; sleep(7)) open("/etc/hostname", O_RDONLY);
 	for (;;) {
 		for (int i = next(4); i > 0; i--) {
 			change();
