@@ -40,6 +40,8 @@ type home struct {
 
 	following map[int]*following // of the pages of processes, by virtual id
 	contents  contents           // of pages of checkpoints
+	// growsDown: a process has mapped memory that gets larger without a call.
+	growsDown bool
 }
 
 // clearArea takes out of Ariadne's pages what other copies have left there: programs can

@@ -126,3 +126,14 @@ func TestMappingCallsRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestGrowingMapping: memory that gets larger without a call does so also after it was brought
+// back.
+func TestGrowingMapping(t *testing.T) {
+	dir := t.TempDir()
+	if out, err := exec.Command("cc", "-O2", "-Wall", "-o", filepath.Join(dir, "growing"),
+		"testdata/growing.c").CombinedOutput(); err != nil {
+		t.Skipf("cc: %v\n%s", err, out)
+	}
+	systemStepsAgain(t, alone(dir, "/spec/growing"), 16, false, 8, 14, 15, 16, 13, 14)
+}

@@ -358,14 +358,20 @@ func (n *Node) noteMappingCall(th *thread) bool {
 		return false
 	}
 	n.noteProtect(th)
+	if nr == unix.SYS_MMAP && th.tr.Args()[3]&unix.MAP_GROWSDOWN != 0 {
+		n.home.growsDown = true
+	}
 	mark, err := th.tr.Mark()
 	if must(err); mark != sandbox.Quiet {
 		return false
 	}
-	if nr == unix.SYS_MREMAP {
+	switch {
+	case nr == unix.SYS_MREMAP:
 		// Linux merges no followed mapping with one that is not, and mremap moves only one mapping.
 		n.paging.stopFollowing(th.tr.PID)
-	} else {
+	case n.home.growsDown:
+		n.paging.noteChange(th.tr.PID) // what has grown since the fork would be taken for an extent
+	default:
 		n.paging.noteRemapping(th.tr.PID, nr, th.tr.Args())
 	}
 	th.used-- // the call does not count for the thread's turn

@@ -79,6 +79,7 @@ var rooms = map[string][]string{
 	"home.device":      {"private.go"},
 	"home.disk":        {"disk.go"},
 	"home.following":   {"inplace.go"},
+	"home.growsDown":   {"paging.go"},
 	"home.fixed":       {"adopt.go", "files.go"},
 	"following":        {"inplace.go"},
 	"home.spaces":      {"home.go", "process.go"},
