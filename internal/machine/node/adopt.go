@@ -61,7 +61,7 @@ func (c *Checkpoint) Portable() *Portable { return c.portable }
 func (n *Node) portable(c *Checkpoint) *Portable {
 	if c.forks.origin == nil {
 		c.forks.origin = &origin{state: c.state, fixed: n.fixedFiles()}
-		return nil // it is nothing but forks
+		return nil // it is the origin itself
 	}
 	k := n.k
 	if k.SharesMemory || len(k.Carried) > 0 || len(k.Files.Recreated) > 0 || n.hasOrphans() || n.keepsPrivate() ||

@@ -337,7 +337,7 @@ func (c *Checkpoint) Bytes() int64 { return c.bytes }
 
 // Unchanged reports whether the processes' pages have the content that they had at the checkpoint
 // before, or from which the node went on. Registers and the kernel's state may differ. Not known:
-// the checkpoint is a set of forks.
+// there is a new fork among those of the checkpoint.
 func (c *Checkpoint) Unchanged() (unchanged, known bool) { return c.unchanged, c.compared }
 
 // Close ends the node's processes.
