@@ -204,8 +204,8 @@ func (t *paged) extends(nr int, args []uint64) bool {
 // mostLost is how many parts of memory are told apart that may have lost their content.
 const mostLost = 32
 
-// mayLose notes that some of the extras may lose its content, unless Linux refuses the call. What
-// is there instead does not count as written.
+// mayLose notes that some of the extras may lose its content, unless Linux refuses the call. The
+// content that is there instead does not count as written.
 func (t *paged) mayLose(r tracee.Range) {
 	switch last := len(t.lost) - 1; {
 	case r.Start >= r.End:
