@@ -69,39 +69,50 @@ func (b *bench) measureDefault() error {
 // faulty are systems that are searched for hours, with the faults of their specs.
 var faulty = []string{"etcd", "consul", "redis", "craft"}
 
-// measureFaulty measures how many executions the default search and random complete of each of
-// these systems in the time of -long, with one worker, and over how many another binary completes,
-// of -old, by turns.
+// measureFaulty measures how many executions the default search completes of each of these systems
+// in the time of -long, with one worker, and how many random executions are made of those of
+// returning that are small. With another binary, of -old, it also measures over how many that one
+// completes, by turns.
 func (b *bench) measureFaulty() error {
+	for _, name := range faulty {
+		if err := b.measureCompleted("faulty", name, "examples/findings/"+name+".yaml", "default"); err != nil {
+			return err
+		}
+	}
+	for _, s := range returning[:3] {
+		if err := b.measureCompleted("random", s.name, s.spec, "random", longFaults...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureCompleted measures how many executions of a system a strategy completes.
+func (b *bench) measureCompleted(kind, name, spec, strategy string, flags ...string) error {
+	if !b.fetch(spec) {
+		return nil
+	}
 	was := *b.ariadne
 	was.Binary = b.old
-	for _, name := range faulty {
-		spec := "examples/findings/" + name + ".yaml"
-		if !b.fetch(spec) {
+	var executions, ratios []float64
+	for range min(b.repeat, longRepeat) {
+		n, _, err := b.long(b.ariadne, spec, strategy, flags...)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		executions = append(executions, n)
+		if b.old == "" {
 			continue
 		}
-		for of, strategy := range map[string]string{"faulty_executions": "default", "random_executions": "random"} {
-			var executions, ratios []float64
-			for range min(b.repeat, longRepeat) {
-				n, _, err := b.long(b.ariadne, spec, strategy)
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				executions = append(executions, n)
-				if b.old == "" {
-					continue
-				}
-				m, _, err := b.long(&was, spec, strategy)
-				if err != nil {
-					return fmt.Errorf("%s: %s: %w", name, b.old, err)
-				}
-				ratios = append(ratios, n/max(m, 1))
-			}
-			b.keep(of+"."+name, "", executions)
-			if len(ratios) > 0 {
-				b.keep(of+"_ratio."+name, "", ratios)
-			}
+		m, _, err := b.long(&was, spec, strategy, flags...)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", name, b.old, err)
 		}
+		ratios = append(ratios, n/max(m, 1))
+	}
+	b.keep(kind+"_executions."+name, "", executions)
+	if len(ratios) > 0 {
+		b.keep(kind+"_executions_ratio."+name, "", ratios)
 	}
 	return nil
 }
