@@ -78,20 +78,12 @@ func (n *Node) Freeze() (c *Checkpoint, err error) {
 	n.showFiles()
 	n.captureFiles()
 	procs := n.processes()
-	memories := map[int]int{}
 	for _, p := range procs {
-		k := p.kernel()
 		if p.fork == nil {
-			return nil, fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable, k.PID)
-		}
-		if other := memories[k.MM]; other != 0 { // in copies each would have memory of its own
 			return nil,
-				fmt.Errorf("%w: processes %d and %d have the same memory", ariadne.ErrNotFreezable, other, k.PID)
+				fmt.Errorf("%w: no thread of process %d stands in a call", ariadne.ErrNotFreezable,
+					p.threads[0].k.Proc.PID)
 		}
-		memories[k.MM] = k.PID
-	}
-	if id, is := n.detachedSegment(); is {
-		return nil, fmt.Errorf("%w: no process has attached segment %d of System V", ariadne.ErrNotFreezable, id)
 	}
 	n.k.Copied = true
 	c = &Checkpoint{setup: n.setup, home: n.home, state: states.Image(&n.state)}
@@ -129,9 +121,6 @@ type process struct {
 	threads []*thread // leader first, then by virtual id
 	fork    *thread   // one that stands in a call
 }
-
-// kernel is the process in the emulated kernel. The leader may have ended.
-func (p *process) kernel() *kernel.Process { return p.threads[len(p.threads)-1].k.Proc }
 
 // processes groups the node's threads, in order of virtual process ids.
 func (n *Node) processes() []*process {

@@ -6,9 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -238,26 +236,4 @@ func freezeAndThawSpec(t *testing.T, s *spec.Spec) {
 		}
 	}
 	t.Logf("%v: %d steps", args, len(outs))
-}
-
-// TestNotFreezable: no checkpoint is made of what copies would not have: memory that is shared with
-// a child of vfork, and a segment that nobody has attached.
-func TestNotFreezable(t *testing.T) {
-	dir := t.TempDir()
-	if out, err := exec.Command("cc", "-Wall", "-o", filepath.Join(dir, "together"),
-		"testdata/together.c").CombinedOutput(); err != nil {
-		t.Skipf("cc: %v\n%s", err, out)
-	}
-	n, apply := startAs(t, alone(dir, "/spec/together"), Config{})
-	out := apply(ariadne.Input{Kind: ariadne.Start})
-	for step, says := range []string{"", "have the same memory", "", "no process has attached segment", ""} {
-		c, err := n.Freeze()
-		switch {
-		case err == nil && says == "":
-			defer c.Drop()
-		case says == "" || !errors.Is(err, ariadne.ErrNotFreezable) || !strings.Contains(err.Error(), says):
-			t.Errorf("step %d: %v, want %q", step, err, says)
-		}
-		out = apply(ariadne.Input{Kind: ariadne.Fire, At: out.Deadline})
-	}
 }

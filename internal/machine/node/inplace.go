@@ -348,12 +348,20 @@ func (h *home) followingOf(p *process) *following {
 var cannotFollow atomic.Bool
 
 // canFollow reports whether pages may be followed. A table of descriptors that processes share
-// could be changed twice.
+// could be changed twice, and of memory that they share all copies become the process's own.
 func (n *Node) canFollow(procs []*process) bool {
 	if n.k.SharesMemory && forgetsWrites() || cannotFollow.Load() {
 		return false
 	}
-	return !slices.ContainsFunc(procs, func(p *process) bool { return p.kernel().FDs.Shared() })
+	memories := map[int]bool{}
+	for _, proc := range procs {
+		p := proc.threads[len(proc.threads)-1].k.Proc // the leader may have ended
+		if p.FDs.Shared() || memories[p.MM] {
+			return false
+		}
+		memories[p.MM] = true
+	}
+	return true
 }
 
 // forgetsWrites reports whether Linux may forget which process has written memory that several

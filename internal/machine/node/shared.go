@@ -335,24 +335,6 @@ func (n *Node) keepSegments() {
 	n.orphans = kept
 }
 
-// detachedSegment is a segment that no process has attached. All copies of the node have the same
-// one, and what it holds in one of them is known only if those were killed that had it.
-func (n *Node) detachedSegment() (id int, is bool) {
-	for _, shm := range ipc.ShmsOf(n.k).All() {
-		if shm.Attachments(n.k) > 0 {
-			continue
-		}
-		known := false
-		for s := range n.orphans {
-			known = known || s.inode == uint64(shm.Real)
-		}
-		if !known {
-			return shm.Real, true
-		}
-	}
-	return 0, false
-}
-
 // hasOrphans reports whether there are segments that adoptSegment may bring back.
 func (n *Node) hasOrphans() bool { return len(n.orphans) > 0 }
 
