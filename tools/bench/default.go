@@ -29,8 +29,8 @@ const longRepeat = 3
 
 // measureDefault measures how many executions the default search completes of each of these systems
 // in the time of -long, with one worker, and how many steps it takes over those of random, which
-// neither freezes nor remembers anything. With another binary, of -old, it says by turns what that
-// one completes.
+// neither freezes nor remembers anything. With -old it measures the executions of the other binary,
+// too: one search of each after the other.
 func (b *bench) measureDefault() error {
 	was := *b.ariadne
 	was.Binary = b.old

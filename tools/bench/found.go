@@ -11,8 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/harness"
 )
 
-// hunt is how a bug is looked for while the nodes of a system run natively, and are killed or cut
-// off now and then: by some watches in a row, each of a system that starts anew.
+// hunt is how a bug is looked for while the nodes of a system run natively. They are killed or cut
+// off at random times. Each watch starts the system again.
 type hunt struct {
 	kill, cut, time time.Duration // as the options of a watch; kill 0: nothing is killed
 	watches         int

@@ -54,7 +54,7 @@ func (n *Node) freezePages(procs []*process) (f *forks, in []pages, more []extra
 	}
 	f = newForks(all, slices.Clone(in), more).use()
 	if n.cfg.Pages {
-		p.refersTo(f)
+		p.setForks(f)
 		n.followPages(procs, func(t *paged) bool { return t.steady })
 	}
 	return f, in, more, bytes
@@ -528,7 +528,7 @@ func (n *Node) settleForks(c *Checkpoint, back []*wayBack) {
 	if !n.cfg.Pages {
 		return
 	}
-	n.paging.refersTo(c.forks)
+	n.paging.setForks(c.forks)
 	procs := n.processes()
 	for i, proc := range procs {
 		t := n.paging.of(proc.pid())

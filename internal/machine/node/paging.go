@@ -254,8 +254,8 @@ func (p *paging) forget(pid int) {
 	delete(p.procs, pid)
 }
 
-// refersTo notes of which forks the processes are.
-func (p *paging) refersTo(f *forks) {
+// setForks notes the forks of the checkpoint that the node has made or come to.
+func (p *paging) setForks(f *forks) {
 	f.use()
 	must(p.forks.leave())
 	p.forks = f
