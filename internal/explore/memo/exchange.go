@@ -101,8 +101,9 @@ func (x *Executor) offer(c *checkpoint) {
 }
 
 // adopt makes a checkpoint of what others offer that is nearest to l, if that is nearer than from,
-// from where l would be reached otherwise. It reports whether there is one more.
-func (x *Executor) adopt(l, from *Local) (bool, error) {
+// from where l would be reached otherwise. tried: there is one, and the node's instance may have been
+// brought to its base, whether it could be adopted or not.
+func (x *Executor) adopt(l, from *Local) (tried bool, err error) {
 	if x.exchange == nil {
 		return false, nil
 	}
@@ -113,7 +114,7 @@ func (x *Executor) adopt(l, from *Local) (bool, error) {
 	f, way, err := x.adoptData(base, o)
 	if f == nil || err != nil {
 		x.refuse(to)
-		return false, err
+		return true, err
 	}
 	x.counts.Adopted++
 	_, err = x.kept.keep(to, f, way, true)

@@ -428,9 +428,9 @@ func halves(n, left int) bool { return left >= replaysApart && left < n && left&
 func (x *Executor) reach(l *Local) (again bool, cut string, err error) {
 	from, there := x.nearest(l)
 	again = !there
-	if adopted, err := x.adopt(l, from); err != nil {
+	if tried, err := x.adopt(l, from); err != nil {
 		return again, "", err
-	} else if adopted {
+	} else if tried { // there may be one more, and the instance may have gone elsewhere for it
 		from, there = x.nearest(l)
 	}
 	if !there {

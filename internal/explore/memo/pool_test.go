@@ -122,6 +122,49 @@ func TestPoolAdoptsCheckpoints(t *testing.T) {
 	}
 }
 
+// TestPoolGoesOnAfterARefusal: a worker whose instance has gone to the base of another worker's
+// checkpoint, which it then cannot adopt, reaches the state from there. It does not take the instance
+// for where it was before.
+func TestPoolGoesOnAfterARefusal(t *testing.T) {
+	m := open(t, memo.Options{})
+	var all []*memo.Worker
+	p := memo.NewPool(m)
+	for _, unfreezable := range []func(steps int) bool{
+		func(steps int) bool { return steps < 20 }, // so its first checkpoint is far from the root
+		func(steps int) bool { return steps > 30 }, // and only that one can be had
+	} {
+		own := &memotest.Instances{Programs: chaos, Unfreezable: unfreezable}
+		w := p.Worker(memo.NewExecutor(m, own.Boot(), memo.Limits{Checkpoints: 100, Every: 5}))
+		t.Cleanup(func() {
+			if err := w.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		all = append(all, w)
+	}
+	l := m.Root(0)
+	for d := range 43 {
+		w := all[0]
+		if d < 10 {
+			w = all[1]
+		}
+		tr, err := w.Transition(l, input(min(d, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l = tr.To
+	}
+	if _, err := all[1].Transition(l, input(2)); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range all {
+		w.Close()
+	}
+	if c := p.Counts(); c.Unadopted == 0 || c.Mismatches != 0 {
+		t.Errorf("%d checkpoints were adopted, %d were not; %d mismatches", c.Adopted, c.Unadopted, c.Mismatches)
+	}
+}
+
 // mute does nothing. After input 7 nothing is left of it but its content.
 type mute struct{ forgot bool }
 
