@@ -101,8 +101,8 @@ func (x *Executor) offer(c *checkpoint) {
 }
 
 // adopt makes a checkpoint of what others offer that is nearest to l, if that is nearer than from,
-// from where l would be reached otherwise. tried: there is one, and the node's instance may have been
-// brought to its base, whether it could be adopted or not.
+// from where l would be reached otherwise. tried: there is one, and the node's instance may have
+// been brought to its base, whether it could be adopted or not.
 func (x *Executor) adopt(l, from *Local) (tried bool, err error) {
 	if x.exchange == nil {
 		return false, nil

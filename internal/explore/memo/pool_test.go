@@ -123,8 +123,8 @@ func TestPoolAdoptsCheckpoints(t *testing.T) {
 }
 
 // TestPoolGoesOnAfterARefusal: a worker whose instance has gone to the base of another worker's
-// checkpoint, which it then cannot adopt, reaches the state from there. It does not take the instance
-// for where it was before.
+// checkpoint, which it then cannot adopt, reaches the state from there. It does not take the
+// instance for where it was before.
 func TestPoolGoesOnAfterARefusal(t *testing.T) {
 	m := open(t, memo.Options{})
 	var all []*memo.Worker
