@@ -5,6 +5,8 @@ package node
 import (
 	"cmp"
 	"debug/elf"
+	"fmt"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -20,26 +22,43 @@ import (
 // is yet. The loader, which has functions of its own before there is a library, is left out.
 func (n *Node) breakCode(th *thread, maps string) {
 	for _, r := range codeIn(maps) {
-		n.breakInstructions(th, &r)
-		if strings.HasPrefix(path.Base(r.file), "ld-linux") {
-			continue
-		}
-		if n.probing != nil {
-			n.probe(th, &r)
-		}
-		if n.functions != nil {
-			entries := entryPoints.of(th, r.file)
-			for name := range n.functions {
-				for _, at := range entries[name] {
-					if addr, ok := r.address(at); ok {
-						n.breakAt(th, addr, name, -1)
-					}
+		n.breakRange(th, &r)
+	}
+}
+
+// breakMapped does so in the code of a file that the call at which th stands has mapped at addr, or
+// has failed to.
+func (n *Node) breakMapped(th *thread, addr int64) {
+	if addr < 0 {
+		return
+	}
+	a := &th.k.Call.Args
+	file, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", th.tr.TID, int32(a[4])))
+	must(err)
+	start, size := uint64(addr), (a[1]+tracee.PageSize-1)&^(tracee.PageSize-1)
+	n.breakRange(th, &codeRange{start, start + size, a[5], strings.TrimSuffix(file, " (deleted)")})
+}
+
+func (n *Node) breakRange(th *thread, r *codeRange) {
+	n.breakInstructions(th, r)
+	if strings.HasPrefix(path.Base(r.file), "ld-linux") {
+		return
+	}
+	if n.probing != nil {
+		n.probe(th, r)
+	}
+	if n.functions != nil {
+		entries := entryPoints.of(th, r.file)
+		for name := range n.functions {
+			for _, at := range entries[name] {
+				if addr, ok := r.address(at); ok {
+					n.breakAt(th, addr, name, -1)
 				}
 			}
 		}
-		if n.cfg.Faults.Late {
-			n.breakLocks(th, &r)
-		}
+	}
+	if n.cfg.Faults.Late {
+		n.breakLocks(th, r)
 	}
 }
 

@@ -84,8 +84,8 @@ func (n *Node) handleCall(th *thread) bool {
 		if k.Call.NR == unix.SYS_SHMAT && r.Value >= 0 && n.hasOrphans() {
 			n.adoptSegment(th, uint64(r.Value))
 		}
-		if r.Value >= 0 && n.mapsCode(k) {
-			n.breakCode(th, th.maps())
+		if n.mapsCode(k) {
+			n.breakMapped(th, r.Value)
 		}
 		if k.Call.Part > 0 {
 			sys.MovedPart(k)
@@ -149,7 +149,7 @@ func (n *Node) runNative(th *thread) bool {
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
 		if n.mapsCode(k) {
-			n.breakCode(th, th.maps())
+			n.breakMapped(th, v)
 		}
 		return n.finish(th, v)
 	}
@@ -159,7 +159,7 @@ func (n *Node) runNative(th *thread) bool {
 		v, err := th.tr.Inject(k.Call.NR, k.Call.Args[:]...)
 		must(err)
 		if code {
-			n.breakCode(th, th.maps())
+			n.breakMapped(th, v)
 		}
 		must(th.tr.Return(v))
 		return n.leaveCall(th)
