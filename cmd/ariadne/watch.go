@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 	"github.com/ariadne-mc/ariadne/internal/record"
@@ -46,7 +47,7 @@ a violation may be none because a node was missing.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
   ariadne watch spec.yaml --kill 10s   # kill a started node about every 10 s
-  ariadne watch spec.yaml --kill 10s --cut 5s   # and cut one off from the others about every 5 s
+  ariadne watch spec.yaml --kill 10s --cut 5s   # and part nodes from others about every 5 s
   ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,8 +58,8 @@ a violation may be none because a node was missing.`,
 			if err != nil {
 				return err
 			}
-			if o.Cut > 0 && !watch.CanCut(s) {
-				return usageError{fmt.Errorf("watch: --cut: %s has no node with a network of its own: leave out --cut, or let the watch start nodes from their commands", s.Path)}
+			if err := checkFaults(s, &o); err != nil {
+				return err
 			}
 			p := &watchPrinter{app: a, spec: s, quiet: quiet, json: asJSON, kills: o.Kill > 0, cuts: o.Cut > 0}
 			o.OnBegin = p.begin
@@ -82,7 +83,8 @@ a violation may be none because a node was missing.`,
 	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
 	f.BoolVar(&o.First, "first", false, "end at the first violation")
 	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here about each `duration`, and start it again")
-	f.DurationVar(&o.Cut, "cut", 0, "cut a node that was started here off from the others about each `duration`, for 50 ms to 6 s")
+	f.DurationVar(&o.Cut, "cut", 0, "part nodes that were started here from others about each `duration`, for 50 ms to 6 s or as the spec says")
+	f.BoolVar(&o.Budget, "budget", false, "end kills and cuts after as many as faults of the spec allows in one execution")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
 	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill and --cut")
 	f.StringVar(&o.Shared.Listen, "listen", "", "keep a log for agents, at this `address`: host:port or token@host:port")
@@ -96,6 +98,23 @@ a violation may be none because a node was missing.`,
 	f.BoolVar(&asJSON, "json", false, "print one JSON object per event and line")
 	f.BoolVar(&quiet, "quiet", false, "print only violations and the outcome")
 	return cmd
+}
+
+// checkFaults says which faults that are asked for cannot happen in a system.
+func checkFaults(s *spec.Spec, o *watch.Options) error {
+	if o.Cut > 0 && !watch.CanCut(s) {
+		return usageError{fmt.Errorf("watch: --cut: %s has no cut between nodes with networks of their own: leave out --cut, or let the watch start nodes from their commands", s.Path)}
+	}
+	for _, kind := range []struct {
+		option, name string
+		asked        bool
+		budget       uint8
+	}{{"kill", "crash", o.Kill > 0, s.Faults[world.Crash]}, {"cut", "cut", o.Cut > 0, s.Faults[world.Cut]}} {
+		if o.Budget && kind.asked && kind.budget == 0 {
+			return usageError{fmt.Errorf("watch: --budget: faults of %s has no %s: add it, or leave out --%s or --budget", s.Path, kind.name, kind.option)}
+		}
+	}
+	return nil
 }
 
 // tlsFlags has flags for the connection to the log's server. ca and cert say what they mean to the
@@ -116,6 +135,8 @@ func checkWatch(o *watch.Options) error {
 		return usageError{fmt.Errorf("watch: --kill: %v is not a duration above 0", o.Kill)}
 	case o.Cut < 0:
 		return usageError{fmt.Errorf("watch: --cut: %v is not a duration above 0", o.Cut)}
+	case o.Budget && o.Kill == 0 && o.Cut == 0:
+		return usageError{errors.New("watch: --budget is for kills and cuts: add --kill or --cut")}
 	case s.Listen != "" && s.Log != "":
 		return usageError{errors.New("watch: --listen and --log exclude each other: give one of them")}
 	case s.Store != "" && s.Listen == "":

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -141,61 +142,98 @@ func waitUntil(t *testing.T, what string, number *atomic.Uint64, than uint64) {
 	}
 }
 
-// TestCut: a machine that is cut off gets nothing, and nothing of it arrives, also after it has
-// started again. Connections go on when it is joined.
-func TestCut(t *testing.T) {
+// newTestLab is a lab for machines, and what they see as /etc/hosts.
+func newTestLab(t *testing.T) (l *Lab, hosts string) {
+	t.Helper()
 	if os.Getuid() != 0 {
 		t.Skip("a network for machines needs root")
 	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("machines need the command ip")
+	for _, name := range []string{"ip", "tc"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("machines need the commands ip and tc")
+		}
 	}
 	l, err := NewLab(true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	hosts := filepath.Join(t.TempDir(), "hosts")
+	t.Cleanup(l.Close)
+	hosts = filepath.Join(t.TempDir(), "hosts")
 	if err := Hosts(hosts, nil, nil); err != nil {
 		t.Fatal(err)
 	}
+	return l, hosts
+}
+
+// come are the numbers of each kind that have come from another machine after one that it has sent.
+func (k *talker) come(after uint64) (udp, tcp uint64) {
+	return k.udp.Load() - min(k.udp.Load(), after), k.tcp.Load() - min(k.tcp.Load(), after)
+}
+
+// TestCut: packets are lost on the ways of a cut and on no others, also to and from a machine that
+// has started again. Connections go on when the machines are joined. A way is lost until all cuts
+// with it have ended.
+func TestCut(t *testing.T) {
+	l, hosts := newTestLab(t)
+	there, back := []Way{{1, 2}}, []Way{{2, 1}}
+	both := append(there, back...)
 	for _, version := range []string{"10.0.0.%d", "fd00::%d"} {
 		addr := func(n int) netip.Addr { return netip.MustParseAddr(fmt.Sprintf(version, n)) }
 		boot := func(n, peer int) *talker { return bootTalker(t, l, hosts, n, addr(peer), addr(n)) }
+		cut := func(change func([]Way) error, ways []Way) {
+			t.Helper()
+			if err := change(ways); err != nil {
+				t.Fatal(err)
+			}
+		}
 		a, b := boot(1, 2), boot(2, 1)
 		for _, k := range []*talker{a, b} {
 			waitUntil(t, "first udp", &k.udp, 10)
 			waitUntil(t, "first tcp", &k.tcp, 10)
 		}
-		if err := l.Cut(1); err != nil {
-			t.Fatal(err)
-		}
-		// Datagrams that were sent before may be on their way to the lines of their receivers.
-		fromA, fromB := a.sent.Load()+3, b.sent.Load()+3
-		waitUntil(t, "n1 sends", &a.sent, fromA+100)
-		waitUntil(t, "n2 sends", &b.sent, fromB+100)
-		for what, n := range map[string]uint64{"n1 udp": a.udp.Load() - min(a.udp.Load(), fromB),
-			"n1 tcp": a.tcp.Load() - min(a.tcp.Load(), fromB), "n2 udp": b.udp.Load() - min(b.udp.Load(), fromA),
-			"n2 tcp": b.tcp.Load() - min(b.tcp.Load(), fromA)} {
-			if n > 0 {
-				t.Errorf("%s: %d have come after the cut", what, n)
+		// flows checks on which ways datagrams come.
+		flows := func(toA, toB bool) {
+			t.Helper()
+			// Datagrams that were sent before may be on their way to the lines of their receivers.
+			fromA, fromB := a.sent.Load()+3, b.sent.Load()+3
+			waitUntil(t, "n1 sends", &a.sent, fromA+100)
+			waitUntil(t, "n2 sends", &b.sent, fromB+100)
+			for _, end := range []struct {
+				name string
+				*talker
+				after uint64
+				flows bool
+			}{{"n1", a, fromB, toA}, {"n2", b, fromA, toB}} {
+				udp, tcp := end.come(end.after)
+				switch {
+				case !end.flows && udp+tcp > 0:
+					t.Errorf("%s: %s: %d by udp and %d by tcp have come through a cut", version, end.name, udp, tcp)
+				case end.flows && udp < 80:
+					t.Errorf("%s: %s: %d datagrams have come, of 100 that were sent", version, end.name, udp)
+				}
 			}
 		}
-		fromA, fromB = a.sent.Load(), b.sent.Load()
-		if err := l.Join(1); err != nil {
-			t.Fatal(err)
-		}
-		waitUntil(t, "n1 udp", &a.udp, fromB)
-		waitUntil(t, "n2 udp", &b.udp, fromA)
+		flows(true, true)
+		cut(l.Cut, both)
+		flows(false, false)
+		cut(l.Join, there)
+		flows(false, true)
+		cut(l.Cut, there)
+		cut(l.Join, back)
+		flows(true, false)
+		cut(l.Cut, both)
+		cut(l.Join, both)
+		flows(true, false) // as long as the other cut lasts
+		fromA, fromB := a.sent.Load(), b.sent.Load()
+		cut(l.Join, there)
+		flows(true, true)
 		waitUntil(t, "n1 tcp", &a.tcp, fromB)
 		waitUntil(t, "n2 tcp", &b.tcp, fromA)
 		if a.dials.Load() != 1 || b.dials.Load() != 1 {
-			t.Error("a connection was lost in a cut of half a second")
+			t.Error("a connection was lost in a cut of two seconds")
 		}
 
-		if err := l.Cut(1); err != nil {
-			t.Fatal(err)
-		}
+		cut(l.Cut, both)
 		a.running.End()
 		before := l.link[1]
 		a = boot(1, 2)
@@ -207,21 +245,72 @@ func TestCut(t *testing.T) {
 		if a.sent.Load() > 0 {
 			t.Error("a machine that has started again is not cut off any more")
 		}
-		if err := l.Join(1); err != nil {
-			t.Fatal(err)
-		}
+		cut(l.Join, both)
 		waitUntil(t, "n1 sends", &a.sent, 10)
-		if err := l.Cut(1); err != nil {
-			t.Fatal(err)
-		}
+		cut(l.Cut, both)
 		a.running.End()
 		b.running.End()
 		// As Linux does by and by.
 		if err := l.run(func() error { return l.remove(1) }); err != nil {
 			t.Error(err)
 		}
-		if err := l.Join(1); err != nil {
+		if err := l.Join(both); err != nil {
 			t.Errorf("a machine that has ended is joined: %v", err)
 		}
 	}
+}
+
+// TestLongCut: in a cut in one direction packets of the other one still come when machines ask for
+// hardware addresses anew, as they do after some seconds.
+func TestLongCut(t *testing.T) {
+	l, hosts := newTestLab(t)
+	for _, version := range []string{"10.0.0.%d", "fd00::%d"} {
+		addr := func(n int) netip.Addr { return netip.MustParseAddr(fmt.Sprintf(version, n)) }
+		a := bootTalker(t, l, hosts, 1, addr(2), addr(1))
+		b := bootTalker(t, l, hosts, 2, addr(1), addr(2))
+		waitUntil(t, "n1 sends", &a.sent, 10)
+		waitUntil(t, "n2 sends", &b.sent, 10)
+		if err := l.Cut([]Way{{1, 2}}); err != nil {
+			t.Fatal(err)
+		}
+		pid := fmt.Sprint(b.running.cmd.Process.Pid)
+		if out, err := exec.Command("nsenter", "-n", "-t", pid, "ip", "neigh", "flush", "dev",
+			"eth0").CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		was := a.udp.Load()
+		waitUntil(t, "n1 udp", &a.udp, was+100)
+		if err := l.Join([]Way{{1, 2}}); err != nil {
+			t.Fatal(err)
+		}
+		a.running.End()
+		b.running.End()
+	}
+}
+
+// TestDropFrom: the program has a place for as many machines as a spec has nodes.
+func TestDropFrom(t *testing.T) {
+	l, hosts := newTestLab(t)
+	addr := netip.MustParseAddr("10.0.0.1")
+	a := bootTalker(t, l, hosts, 1, addr, addr)
+	var ways []Way
+	for n := range 250 {
+		ways = append(ways, Way{n + 2, 1})
+	}
+	if err := l.Cut(ways); err != nil {
+		t.Error(err)
+	}
+	if err := l.Join(ways); err != nil {
+		t.Error(err)
+	}
+	if err := l.run(func() error {
+		out, err := exec.Command("tc", "qdisc", "show", "dev", l.link[1]).Output()
+		if strings.Contains(string(out), "clsact") {
+			t.Errorf("a filter is left: %s", out)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+	a.running.End()
 }

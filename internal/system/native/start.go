@@ -43,12 +43,12 @@ type Lab struct {
 	hub   bool
 	links int            // how many were made; on the lab's thread, as the rest
 	link  map[int]string // of each machine that has started, by its number; the last one
-	apart map[int]bool   // machines that are cut off
+	cuts
 }
 
 // NewLab returns a Lab. With network, machines can be started, which needs root.
 func NewLab(network bool) (*Lab, error) {
-	l := &Lab{do: make(chan func()), link: map[int]string{}, apart: map[int]bool{}}
+	l := &Lab{do: make(chan func()), link: map[int]string{}, cuts: cuts{lost: map[Way]int{}, filters: map[int]bool{}}}
 	ready := make(chan error)
 	go func() {
 		// Programs end with the thread that has started them (PR_SET_PDEATHSIG). It is not
@@ -153,13 +153,14 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Runni
 		}
 		l.links++
 		link, pid := fmt.Sprintf("node%d", l.links), fmt.Sprint(cmd.Process.Pid)
-		l.link[m.Number] = link
-		up := []string{"link", "set", link, "up"}
-		if !l.apart[m.Number] {
-			up = append(up, "master", bridge)
+		l.link[m.Number], l.filters[m.Number] = link, false
+		err := ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "address", m.hardware(), "netns", pid)
+		if err == nil {
+			err = l.filter(m.Number) // before the first packet
 		}
-		err := errors.Join(ip("link", "add", link, "type", "veth", "peer", "name", "eth0", "address", m.hardware(),
-			"netns", pid), ip(up...))
+		if err == nil {
+			err = ip("link", "set", link, "up", "master", bridge)
+		}
 		if err == nil {
 			err = started(cmd.Process.Pid)
 		}
@@ -177,44 +178,24 @@ func (l *Lab) Boot(m Machine, out *os.File, started func(pid int) error) (*Runni
 	return &Running{cmd: cmd}, nil
 }
 
-// Cut cuts a machine off from all others, by its number: packets to it and packets from it are
-// lost. Its programs see nothing else of that. It lasts until Join, also if the machine ends and
-// starts again.
-func (l *Lab) Cut(number int) error {
-	return l.run(func() error {
-		l.apart[number] = true
-		return l.attach(number, "nomaster")
-	})
-}
-
-// Join ends what Cut has begun.
-func (l *Lab) Join(number int) error {
-	return l.run(func() error {
-		delete(l.apart, number)
-		return l.attach(number, "master", bridge)
-	})
-}
-
-// attach attaches a machine to the bridge, or detaches it.
-func (l *Lab) attach(number int, how ...string) error {
-	return l.change(number, append([]string{"set", l.link[number]}, how...)...)
-}
-
 // remove removes the link of a machine that has ended. Its network lives on as long as its kernel
 // has something to send to a machine that does not answer, and would have the address of the next
 // one.
-func (l *Lab) remove(number int) error { return l.change(number, "delete", l.link[number]) }
-
-// change changes the link of a machine, if there is one.
-func (l *Lab) change(number int, how ...string) error {
-	if l.link[number] == "" {
+func (l *Lab) remove(number int) error {
+	if !l.linked(number) {
 		return nil
 	}
-	err := ip(append([]string{"link"}, how...)...)
-	if _, gone := net.InterfaceByName(l.link[number]); gone != nil {
-		return nil // with the machine, which has ended
+	err := ip("link", "delete", l.link[number])
+	if !l.linked(number) {
+		return nil // it has gone by itself
 	}
 	return err
+}
+
+// linked reports whether a machine has a link, which goes with the machine.
+func (l *Lab) linked(number int) bool {
+	_, err := net.InterfaceByName(l.link[number])
+	return err == nil
 }
 
 // hardware is the machine's hardware address: a locally administered one.

@@ -19,7 +19,7 @@ func (s *Spec) speeds(faults bool) (fast, slow int) {
 		}
 		fast, slow = max(fast, d), min(slow, d)
 		if !faults || s.Faults[world.Drift] == 0 ||
-			!slices.Contains(s.servers(s.OnNodes[world.Drift].Nodes), s.Nodes[i].ID) {
+			!slices.Contains(s.Servers(s.OnNodes[world.Drift].Nodes), s.Nodes[i].ID) {
 			continue
 		}
 		for _, f := range s.nodeFaultsBy(world.Drift) {

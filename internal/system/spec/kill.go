@@ -23,13 +23,13 @@ type Kill struct {
 
 // Kills reports whether faults may kill processes of a node alone.
 func (s *Spec) Kills(id ariadne.NodeID) bool {
-	return s.Faults[world.Kill] > 0 && slices.Contains(s.servers(s.Kill.Nodes), id)
+	return s.Faults[world.Kill] > 0 && slices.Contains(s.Servers(s.Kill.Nodes), id)
 }
 
 // unpaired is a node whose processes may be killed and whose restart has not a command for each of
 // its commands, or "".
 func (s *Spec) unpaired() string {
-	for _, id := range s.servers(s.Kill.Nodes) {
+	for _, id := range s.Servers(s.Kill.Nodes) {
 		if n := &s.Nodes[id]; n.Restart != nil && len(n.Restart) != len(n.Commands) {
 			return n.Name
 		}
@@ -42,7 +42,7 @@ func init() {
 		fields:  func() schema { return object(killFields) },
 		set:     setKill,
 		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Kill.Nodes },
-		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Kill.Nodes) },
+		victims: func(s *Spec) []ariadne.NodeID { return s.Servers(s.Kill.Nodes) },
 		impossible: func(s *Spec) string {
 			if node := s.unpaired(); node != "" && s.Kill.Restart > 0 {
 				return "faults: kill: restart: node " + node + " must have as many commands in restart as in command, so that each has one that runs again"

@@ -60,13 +60,36 @@ func networkRow(k ariadne.ActionKind, kind *world.Kind) *fault {
 	}
 }
 
-// partitions are those of groups, those given by default when nothing is said, and of links.
-func (s *Spec) partitions(k ariadne.ActionKind) (all []*world.Partition) {
-	c := &s.Network[k]
-	groups, lengths := c.Groups, c.For
-	if groups == nil && c.Links == nil {
-		groups = world.KindOf(k).Network.Groups(s.servers(nil))
+// Sides are two groups of nodes that a fault of the network may separate.
+type Sides struct{ From, To []ariadne.NodeID }
+
+// SidesOf are those of the groups, each and all others, and those of the links.
+func (s *Spec) SidesOf(n *Network) (groups, links []Sides) {
+	for _, g := range n.Groups {
+		if to := s.others(g, n.Clients); len(to) > 0 {
+			groups = append(groups, Sides{g, to})
+		}
 	}
+	for _, l := range n.Links {
+		links = append(links, Sides{l[:1], l[1:]})
+	}
+	return groups, links
+}
+
+// NetworkOf is which part of the network faults of a kind may hit: with the groups that are given
+// by default, when nothing is said.
+func (s *Spec) NetworkOf(k ariadne.ActionKind) *Network {
+	n := s.Network[k]
+	if n.Groups == nil && n.Links == nil {
+		n.Groups = world.KindOf(k).Network.Groups(s.Servers(nil))
+	}
+	return &n
+}
+
+// partitions are those of a kind of fault, each for each length.
+func (s *Spec) partitions(k ariadne.ActionKind) (all []*world.Partition) {
+	n := s.NetworkOf(k)
+	lengths := n.For
 	if lengths == nil {
 		lengths = DefaultCuts
 	}
@@ -80,21 +103,13 @@ func (s *Spec) partitions(k ariadne.ActionKind) (all []*world.Partition) {
 			}
 		}
 	}
-	part := func(from, to []ariadne.NodeID) {
-		if len(to) == 0 {
-			return
+	groups, links := s.SidesOf(n)
+	for _, x := range append(groups, links...) {
+		add(x.From, x.To, "|", false)
+		if n.OneWay {
+			add(x.From, x.To, ">", true)
+			add(x.To, x.From, ">", true)
 		}
-		add(from, to, "|", false)
-		if c.OneWay {
-			add(from, to, ">", true)
-			add(to, from, ">", true)
-		}
-	}
-	for _, g := range groups {
-		part(g, s.others(g, c.Clients))
-	}
-	for _, l := range c.Links {
-		part(l[:1], l[1:])
 	}
 	return all
 }

@@ -23,12 +23,12 @@ func onNodesRow(k ariadne.ActionKind, kind *world.Kind) *fault {
 		fields:  func() schema { return object(onNodesFields(kind)) },
 		set:     func(r *reader, s *specText, v *yaml.Node) { r.readOnNodes(s, k, v) },
 		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.OnNodes[k].Nodes },
-		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.OnNodes[k].Nodes) },
+		victims: func(s *Spec) []ariadne.NodeID { return s.Servers(s.OnNodes[k].Nodes) },
 		nodeFaults: func(s *Spec) []world.NodeFaults {
-			return []world.NodeFaults{{Nodes: s.servers(s.OnNodes[k].Nodes), Faults: s.nodeFaultsBy(k)}}
+			return []world.NodeFaults{{Nodes: s.Servers(s.OnNodes[k].Nodes), Faults: s.nodeFaultsBy(k)}}
 		},
 		within: func(s *Spec, id ariadne.NodeID) []ariadne.NodeFault {
-			if !kind.Within || s.OnNodes[k].Between || !slices.Contains(s.servers(s.OnNodes[k].Nodes), id) {
+			if !kind.Within || s.OnNodes[k].Between || !slices.Contains(s.Servers(s.OnNodes[k].Nodes), id) {
 				return nil
 			}
 			return s.nodeFaultsBy(k)

@@ -66,21 +66,29 @@ var downs = []struct {
 }{{world.Crash, ariadne.Crashed}, {world.Stop, ariadne.Stopped}, {world.Pause, ariadne.Paused},
 	{world.Power, ariadne.PowerLost}}
 
+// DownTogether are the nodes that faults may take down in one way: each alone, then groups of them.
+func (s *Spec) DownTogether(down ariadne.Down) (groups [][]ariadne.NodeID) {
+	for _, id := range s.Servers(s.Outages[down].Nodes) {
+		groups = append(groups, []ariadne.NodeID{id})
+	}
+	return append(groups, s.together(down)...)
+}
+
 // outagesOf are the faults that take nodes down in one way: each alone, then groups of them.
 func (s *Spec) outagesOf(down ariadne.Down) []world.NodeFaults {
 	lengths := s.Outages[down].For
 	if lengths == nil {
 		lengths = DefaultOutages
 	}
-	all := []world.NodeFaults{world.Outages(down, s.servers(s.Outages[down].Nodes), lengths...)}
+	all := []world.NodeFaults{world.Outages(down, s.Servers(s.Outages[down].Nodes), lengths...)}
 	for _, g := range s.together(down) {
 		all = append(all, world.OutagesTogether(down, g, s.names(), lengths...)...)
 	}
 	return all
 }
 
-// servers are the nodes that are named, or all but clients when none is.
-func (s *Spec) servers(named []ariadne.NodeID) (all []ariadne.NodeID) {
+// Servers are the nodes that are named, or all but clients when none is.
+func (s *Spec) Servers(named []ariadne.NodeID) (all []ariadne.NodeID) {
 	if named != nil {
 		return named
 	}
@@ -110,7 +118,7 @@ func (s *Spec) Falls(id ariadne.NodeID) bool {
 // PausesAtReads reports whether a node may be paused where a program of it reads the clock.
 func (s *Spec) PausesAtReads(id ariadne.NodeID) bool {
 	o := &s.Outages[ariadne.Paused]
-	return s.Faults[world.Pause] > 0 && o.Reads && slices.Contains(s.servers(o.Nodes), id)
+	return s.Faults[world.Pause] > 0 && o.Reads && slices.Contains(s.Servers(o.Nodes), id)
 }
 
 // outageRow is the row of a kind of fault that takes nodes down, or pauses them.
@@ -121,7 +129,7 @@ func outageRow(k ariadne.ActionKind, down ariadne.Down, definition string, field
 		set:        setOutage(k, down, fields),
 		nodes:      func(s *Spec) *[]ariadne.NodeID { return &s.Outages[down].Nodes },
 		names:      func(r *reader, s *Spec, written *specText) { r.outagesTogether(s, written, k, down) },
-		victims:    func(s *Spec) []ariadne.NodeID { return s.servers(s.Outages[down].Nodes) },
+		victims:    func(s *Spec) []ariadne.NodeID { return s.Servers(s.Outages[down].Nodes) },
 		nodeFaults: func(s *Spec) []world.NodeFaults { return s.outagesOf(down) },
 		within: func(s *Spec, id ariadne.NodeID) (all []ariadne.NodeFault) {
 			for _, rule := range s.outagesOf(down) {

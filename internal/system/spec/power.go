@@ -40,7 +40,7 @@ func (s *Spec) together(down ariadne.Down) [][]ariadne.NodeID {
 	if !s.Outages[down].All {
 		return s.Outages[down].Together
 	}
-	nodes := s.servers(s.Outages[down].Nodes)
+	nodes := s.Servers(s.Outages[down].Nodes)
 	var groups [][]ariadne.NodeID
 	for set := range 1 << len(nodes) {
 		var g []ariadne.NodeID
@@ -79,7 +79,7 @@ func (r *reader) outagesTogether(s *Spec, written *specText, k ariadne.ActionKin
 			r.fail(w.together[i][0].line, "faults: %s: together: [%s] has one node, and two or more are needed", name, s.Nodes[g[0]].Name)
 		}
 	}
-	if n := len(s.servers(o.Nodes)); o.All && n > mostTogether {
+	if n := len(s.Servers(o.Nodes)); o.All && n > mostTogether {
 		r.fail(w.allLine, "faults: %s: together: any of %d nodes are too many sets: list the sets that matter, or name at most %d nodes in nodes", name, n, mostTogether)
 	}
 }

@@ -24,7 +24,7 @@ var DefaultStalls = []time.Duration{0, 2 * time.Second}
 // Stalls are how long syncs of a node may take; nil: none takes time.
 func (s *Spec) Stalls(id ariadne.NodeID) []time.Duration {
 	switch {
-	case s.Faults[world.Stall] == 0 || !slices.Contains(s.servers(s.Stall.Nodes), id):
+	case s.Faults[world.Stall] == 0 || !slices.Contains(s.Servers(s.Stall.Nodes), id):
 		return nil
 	case s.Stall.For == nil:
 		return DefaultStalls
@@ -37,7 +37,7 @@ func init() {
 		fields:  func() schema { return object(stallFields) },
 		set:     setStall,
 		nodes:   func(s *Spec) *[]ariadne.NodeID { return &s.Stall.Nodes },
-		victims: func(s *Spec) []ariadne.NodeID { return s.servers(s.Stall.Nodes) },
+		victims: func(s *Spec) []ariadne.NodeID { return s.Servers(s.Stall.Nodes) },
 	})
 }
 

@@ -40,9 +40,9 @@ type Agent struct {
 	started
 	probing
 
-	kills, cuts faults
-	onFault     func(Change) // or nil
-	again       bool         // nodes that have ended are started again
+	injection
+	onFault func(Change) // or nil
+	again   bool         // nodes that have ended are started again
 }
 
 // watched is a node as the agent sees it.
@@ -52,13 +52,14 @@ type watched struct {
 	process *native.Process // nil: there is none
 	sources []native.Source
 	seq     uint64
-	checked ariadne.Time // everything before it was told
-	met     bool         // some process of it was found before
-	resumed bool         // another agent has told of it before
-	exposed *expose.Set  // as far as it was told
-	unknown []string     // names of tuples that it may have exposed before it was watched
-	skipped []string     // names of tuples whose changes were left out
-	sought  string       // what of it was never found, as it was told
+	checked ariadne.Time     // everything before it was told
+	met     bool             // some process of it was found before
+	resumed bool             // another agent has told of it before
+	exposed *expose.Set      // as far as it was told
+	unknown []string         // names of tuples that it may have exposed before it was watched
+	skipped []string         // names of tuples whose changes were left out
+	sought  string           // what of it was never found, as it was told
+	heard   [faultKinds]bool // it has written a line that must come before such faults
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -326,10 +327,8 @@ func (a *Agent) run(ctx context.Context) error {
 		case a.owed:
 			most = min(most, beatEvery)
 		}
-		for _, f := range []*faults{&a.kills, &a.cuts} {
-			if f.random != nil {
-				most = min(most, max(time.Duration(f.next-a.now()), 0))
-			}
+		if a.random != nil {
+			most = min(most, max(time.Duration(a.nextInjected()-a.now()), 0))
 		}
 		if err := a.waiter.Wait(most); err != nil {
 			return err
@@ -496,6 +495,7 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 
 // showLine tells what one line shows.
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
+	a.hear(n, line)
 	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
 	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
 	if len(changes) > 0 {

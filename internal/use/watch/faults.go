@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
@@ -9,50 +8,63 @@ import (
 	"github.com/ariadne-mc/ariadne"
 )
 
-// faults happen to nodes that were started here, now and then. Most bugs need a fault at the right
-// moment: when a node has just become the leader, and nobody else has heard of it. A random time is
-// hardly ever such a moment. So half of the faults come soon after a node has shown something, half
-// of these at that node.
+// faults say when a fault happens, and of which kind. Most bugs need a fault at the right moment:
+// when a node has just become the leader, and nobody else has heard of it. A random time is hardly
+// ever such a moment. So half of the faults come soon after a node has shown something, half of
+// these at that node. Other bugs need several faults at once: half of all faults are followed by
+// another one soon.
 type faults struct {
-	every  time.Duration // on average, or a little more
-	random *rand.Rand    // nil: there are none
-	next   ariadne.Time  // when the next one comes, or waits for a node that shows something
-	waits  bool          // it does, until next
-	after  bool          // it comes after something that was shown
-	at     *watched      // the node that it hits; nil: any
-	count  int
+	every   time.Duration // on average, or a little more
+	kills   float64       // the share of kills
+	random  *rand.Rand    // nil: there are none
+	next    ariadne.Time  // when the next one comes, or waits for a node that shows something
+	waits   bool          // it does, until next
+	after   bool          // it comes after something that was shown
+	follows bool          // it comes after another fault
+	at      *watched      // the node that it hits; nil: any
 }
 
 const (
 	// Times are drawn evenly over their orders of magnitude: nobody knows those that matter. A
-	// fault comes so soon after something was shown:
+	// fault comes so soon after something was shown, or after another fault:
 	soonestFault, latestFault = time.Millisecond, time.Second
-	// It lasts:
+	// It lasts, unless the spec says it:
 	shortestFault, longestFault = 50 * time.Millisecond, 6 * time.Second
 	// rarestFaults bounds the average, so that a multiple of it is still a time.
 	rarestFaults = 365 * 24 * time.Hour
 )
 
-// faultKind is the kind of a fault, which also tells the random numbers of kinds apart.
-type faultKind uint64
+// faultKind is the kind of a fault.
+type faultKind uint8
 
 const (
 	killing faultKind = iota
 	cutting
+	faultKinds
 )
 
-var faultNames = [...]string{killing: "kill", cutting: "cut"}
+var faultNames = [faultKinds]string{killing: "kill", cutting: "cut"}
 
-// begin begins faults of a kind every so often.
-func (f *faults) begin(every time.Duration, seed uint64, kind faultKind, now ariadne.Time) {
-	if every > 0 {
-		f.every, f.random = min(every, rarestFaults), rand.New(rand.NewPCG(seed, uint64(kind)))
+// begin begins faults: of each kind one every so often, or none if that is 0.
+func (f *faults) begin(every [faultKinds]time.Duration, seed uint64, now ariadne.Time) {
+	var often [faultKinds]float64 // in a year
+	for kind, d := range every {
+		if d > 0 {
+			often[kind] = max(float64(rarestFaults)/float64(d), 1)
+		}
+	}
+	if all := often[killing] + often[cutting]; all > 0 {
+		f.every, f.kills = time.Duration(float64(rarestFaults)/all), often[killing]/all
+		f.random = rand.New(rand.NewPCG(seed, 0))
 		f.next = now.Add(f.wait())
 	}
 }
 
-// wait is a random time between two faults.
-func (f *faults) wait() time.Duration { return time.Duration(f.random.ExpFloat64() * float64(f.every)) }
+// wait is a random time from a fault to the next one that does not follow it soon. There are half
+// as many of these times as of faults.
+func (f *faults) wait() time.Duration {
+	return time.Duration(f.random.ExpFloat64() * 2 * float64(f.every))
+}
 
 // between draws a time, evenly over the orders of magnitude.
 func (f *faults) between(least, most time.Duration) time.Duration {
@@ -76,88 +88,27 @@ func (f *faults) due(now ariadne.Time) bool {
 	switch {
 	case f.random == nil || now < f.next:
 		return false
-	case !f.waits && !f.after && f.random.IntN(2) == 0:
+	case !f.waits && !f.after && !f.follows && f.random.IntN(2) == 0:
 		f.waits, f.next = true, now.Add(f.every) // nothing may be shown
 		return false
 	}
 	return true
 }
 
+// kind draws the kind of a fault.
+func (f *faults) kind() faultKind {
+	if f.random.Float64() < f.kills {
+		return killing
+	}
+	return cutting
+}
+
 // done begins the time to the next fault.
 func (f *faults) done(now ariadne.Time) {
-	f.waits, f.after, f.at, f.next = false, false, nil, now.Add(f.wait())
-}
-
-// shows tells the faults that a node has shown something.
-func (a *Agent) shows(n *watched, now ariadne.Time) {
-	a.kills.shows(n, now)
-	a.cuts.shows(n, now)
-}
-
-// strike returns one of the nodes that may be hit, and for how long, if the time of a fault has
-// come; else nil.
-func (f *faults) strike(all []*launch, may func(*launch) bool, now ariadne.Time) (*launch, time.Duration) {
-	if !f.due(now) {
-		return nil, 0
+	f.waits, f.after, f.at, f.follows = false, false, nil, f.random.IntN(2) == 0
+	if f.follows {
+		f.next = now.Add(f.between(soonestFault, latestFault))
+	} else {
+		f.next = now.Add(f.wait())
 	}
-	var those []*launch
-	for _, r := range all {
-		if !may(r) {
-			continue
-		}
-		if r.node == f.at {
-			those = []*launch{r}
-			break
-		}
-		those = append(those, r)
-	}
-	f.done(now)
-	if those == nil {
-		return nil, 0
-	}
-	f.count++
-	return those[f.random.IntN(len(those))], f.between(shortestFault, longestFault).Round(time.Millisecond)
-}
-
-// runs reports whether a node runs that faults may hit.
-func (r *launch) runs() bool { return !r.node.def.Client && r.node.process != nil && !r.waiting }
-
-// canBeCut reports whether a node can be cut off from the network of the others.
-func (r *launch) canBeCut() bool { return r.runs() && r.node.hasNetwork() && r.joins == 0 }
-
-// tellFault tells what happens to a node.
-func (a *Agent) tellFault(r *launch, kind faultKind, what string) {
-	if a.onFault != nil {
-		a.onFault(Change{At: a.now(), Node: r.node.def.Name, What: what, Kind: faultNames[kind]})
-	}
-}
-
-// inject kills a node or cuts it off, if the time for that has come. It connects the nodes again
-// that were cut off for long enough.
-func (a *Agent) inject() error {
-	now := a.now()
-	for _, r := range a.running {
-		if r.joins == 0 || now < r.joins {
-			continue
-		}
-		r.joins = 0
-		a.tellFault(r, cutting, "is connected again")
-		if err := a.lab.Join(r.node.number()); err != nil {
-			return fmt.Errorf("node %s: %w", r.node.def.Name, err)
-		}
-	}
-	if r, down := a.kills.strike(a.running, (*launch).runs, now); r != nil {
-		a.tellFault(r, killing, fmt.Sprintf("is killed for %v", down))
-		if err := a.kill(r.node, down); err != nil {
-			return err
-		}
-	}
-	if r, apart := a.cuts.strike(a.running, (*launch).canBeCut, now); r != nil {
-		r.joins = now.Add(apart)
-		a.tellFault(r, cutting, fmt.Sprintf("is cut off for %v", apart))
-		if err := a.lab.Cut(r.node.number()); err != nil {
-			return fmt.Errorf("node %s: %w", r.node.def.Name, err)
-		}
-	}
-	return nil
 }

@@ -2,8 +2,10 @@ package watch
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,18 +14,19 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// TestFaults: a fault comes every so often, and about half of them come soon after a node has shown
-// something, about half of these at that node. Without anything shown, all of them come later.
+// TestFaults: faults come every so often, of each kind as often as is asked for. Half of them
+// follow another one soon. Of the rest about half come soon after a node has shown something, about
+// half of these at that node. Without anything shown, they come later.
 func TestFaults(t *testing.T) {
 	const (
-		every = 3 * time.Second
 		shown = 700 * time.Millisecond // from one node that shows something to the next
 		step  = ariadne.Time(time.Millisecond)
 	)
 	n := &watched{}
-	run := func(kind faultKind, shows bool) (all, soon, there int) {
+	type counts struct{ kills, cuts, follow, soon, there int }
+	run := func(kill, cut time.Duration, shows bool) (c counts) {
 		var f faults
-		f.begin(every, 4, kind, 0)
+		f.begin([faultKinds]time.Duration{killing: kill, cutting: cut}, 4, 0)
 		for now := ariadne.Time(0); now < ariadne.Time(3000*time.Second); now += step {
 			if shows && now%ariadne.Time(shown) == 0 {
 				f.shows(n, now)
@@ -31,97 +34,226 @@ func TestFaults(t *testing.T) {
 			if !f.due(now) {
 				continue
 			}
-			if all++; f.after {
-				soon++
+			if f.kind() == killing {
+				c.kills++
+			} else {
+				c.cuts++
+			}
+			if f.follows {
+				c.follow++
+			}
+			if f.after {
+				c.soon++
 			}
 			if f.at == n {
-				there++
+				c.there++
 			}
 			f.done(now)
 		}
-		return all, soon, there
+		return c
 	}
-	for kind, name := range faultNames {
-		all, soon, there := run(faultKind(kind), true)
-		if all < 700 || all > 1100 || soon < all*2/5 || soon > all*3/5 || there < soon*2/5 || there > soon*3/5 {
-			t.Errorf("%s: %d faults, %d after something was shown, %d of these there", name, all, soon, there)
-		}
-		all, soon, there = run(faultKind(kind), false)
-		if all < 500 || all > 800 || soon != 0 || there != 0 {
-			t.Errorf("%s: nothing is shown: %d faults, %d after that, %d there", name, all, soon, there)
-		}
-	}
-}
-
-// TestStrike: a fault hits a node that it may hit, that which has shown something if it is to be
-// that one, and for a time within bounds. Faults without such a node are not counted. The two kinds
-// do not come at the same times.
-func TestStrike(t *testing.T) {
-	all := []*launch{{node: &watched{}}, {node: &watched{}}, {node: &watched{}}}
-	hits := map[*launch]int{}
-	var f faults
-	f.begin(time.Second, 4, cutting, 0)
-	strike := func(at *watched, may func(*launch) bool) *launch {
-		f.next, f.after, f.at = 0, true, at
-		r, long := f.strike(all, may, 1)
-		if hits[r]++; r != nil && (long < shortestFault || long > longestFault) {
-			t.Errorf("a fault of %v", long)
-		}
-		return r
-	}
-	notFirst := func(r *launch) bool { return r != all[0] }
-	for range 1000 {
-		strike(nil, notFirst)
-	}
-	if hits[nil] > 0 || hits[all[0]] > 0 || hits[all[1]] < 400 || hits[all[2]] < 400 || f.count != 1000 {
-		t.Errorf("%d faults: %v", f.count, hits)
-	}
-	for range 20 {
-		if strike(all[2].node, notFirst) != all[2] || strike(all[0].node, notFirst) == all[0] {
-			t.Error("another node was hit")
-		}
-	}
-	f.count = 0
-	if r := strike(nil, func(*launch) bool { return false }); r != nil || f.count != 0 {
-		t.Errorf("a fault has hit %v", r)
-	}
-	var kills, cuts faults
-	kills.begin(time.Second, 4, killing, 0)
-	cuts.begin(time.Second, 4, cutting, 0)
-	if kills.next == cuts.next {
-		t.Error("kills and cuts come at the same times")
-	}
-}
-
-// TestMayBeHit: which nodes may be killed, and cut off.
-func TestMayBeHit(t *testing.T) {
-	for _, c := range []struct {
-		name      string
-		r         launch
-		runs, cut bool
-	}{
-		{"of its own network", launch{}, true, true},
-		{"of this network", launch{node: &watched{native: &spec.Native{Found: true}}}, true, false},
-		{"a client", launch{node: &watched{def: &spec.Node{Client: true}}}, false, false},
-		{"cut off", launch{joins: 1}, true, false},
-		{"killed", launch{waiting: true}, false, false},
+	about := func(n, of int) bool { return n > of*4/5 && n < of*6/5 }
+	for _, c := range []struct{ kill, cut time.Duration }{
+		{3 * time.Second, 0}, {0, 3 * time.Second}, {4 * time.Second, 12 * time.Second},
 	} {
-		n := c.r.node
-		if n == nil {
-			n = &watched{}
+		want := func(every time.Duration) int {
+			if every == 0 {
+				return 0
+			}
+			return int(3000 * time.Second / every)
 		}
-		if n.process = (&native.Process{}); n.def == nil {
-			n.def = &spec.Node{}
+		got := run(c.kill, c.cut, true)
+		all := got.kills + got.cuts
+		if got.kills != 0 && !about(got.kills, want(c.kill)) || got.cuts != 0 && !about(got.cuts, want(c.cut)) ||
+			all == 0 || !about(got.follow, all/2) || !about(got.soon, all/4) || !about(got.there, got.soon/2) {
+			t.Errorf("every %v and %v: %+v", c.kill, c.cut, got)
 		}
-		if n.native == nil {
-			n.native = &spec.Native{}
+		got = run(c.kill, c.cut, false)
+		if all := got.kills + got.cuts; all < 500 || !about(got.follow, all/2) || got.soon != 0 || got.there != 0 {
+			t.Errorf("every %v and %v, nothing is shown: %+v", c.kill, c.cut, got)
 		}
-		if c.r.node = n; c.r.runs() != c.runs || c.r.canBeCut() != c.cut {
-			t.Errorf("%s: runs %v, can be cut %v", c.name, c.r.runs(), c.r.canBeCut())
+	}
+}
+
+// injecting is an agent of a spec with kills and cuts, whose nodes run as far as is known.
+func injecting(t *testing.T, text string) *Agent {
+	t.Helper()
+	s := specOf(t, text+leader)
+	a := &Agent{spec: s, injection: newInjection(s, false)}
+	a.begin([faultKinds]time.Duration{time.Second, time.Second}, 4, 0)
+	for i := range s.Nodes {
+		n := &watched{def: &s.Nodes[i], native: &s.Watch.Native[i], process: &native.Process{}}
+		a.nodes, a.running = append(a.nodes, n), append(a.running, &launch{node: n})
+	}
+	return a
+}
+
+// draws counts what an agent kills or parts, in words, when it may again and again.
+func (a *Agent) draws(times int) map[string]int {
+	all := map[string]int{}
+	for range times {
+		text := ""
+		for _, r := range a.chooseKill() {
+			text += "+" + r.node.def.Name
 		}
-		if n.process = nil; c.r.runs() {
-			t.Errorf("%s: runs without a process", c.name)
+		all["kill "+strings.TrimPrefix(text, "+")]++
+		if p, begins := a.choosePart(); p != nil {
+			all[p.of.node.def.Name+" "+begins]++
+		} else {
+			all["part"]++
 		}
+	}
+	return all
+}
+
+const servers = "nodes: [{name: 'n{i}', count: 3, command: 'true'}, {name: c, client: true, command: 'true'}]\n"
+
+// TestStrikes: what is killed and parted by what a spec says of faults.
+func TestStrikes(t *testing.T) {
+	for _, c := range []struct {
+		name, faults string
+		prepare      func(a *Agent)
+		want         []string
+	}{
+		{"no faults", "", nil, []string{"kill n1", "kill n2", "kill n3",
+			"n1 does not reach n2", "n1 does not reach n3", "n1 is cut off", "n1 is cut off from n2",
+			"n1 is cut off from n3", "n1 is not reached by n2", "n1 is not reached by n3",
+			"n1 is reached by no other node", "n1 reaches no other node",
+			"n2 does not reach n3", "n2 is cut off", "n2 is cut off from n3", "n2 is not reached by n3",
+			"n2 is reached by no other node", "n2 reaches no other node",
+			"n3 is cut off", "n3 is reached by no other node", "n3 reaches no other node"}},
+		{"numbers", "{crash: 1, cut: 1}", nil, []string{"kill n1", "kill n2", "kill n3",
+			"n1 is cut off from n2, n3", "n2 is cut off from n1, n3", "n3 is cut off from n1, n2"}},
+		{"nodes, groups and clients", "{crash: {nodes: [n2, c]}, cut: {groups: [[n1, n2]], clients: true, one_way: true}}", nil,
+			[]string{"kill c", "kill n2", "n1 is cut off with n2", "n1 is reached by no other node with n2",
+				"n1 reaches no other node with n2"}},
+		{"links", "{crash: {nodes: [n1]}, cut: {links: [[n2, n3], [n1, c]]}}", nil,
+			[]string{"kill n1", "n1 is cut off from c", "n2 is cut off from n3"}},
+		{"together", "{crash: {nodes: [n1], together: [[n2, n3]]}, cut: {links: [[n1, n2]]}}", nil,
+			[]string{"kill n1", "kill n2+n3", "n1 is cut off from n2"}},
+		{"some are down", "{crash: {nodes: [n1, n2], together: [[n2, n3]]}, cut: {links: [[n1, n2], [n1, n3]]}}",
+			func(a *Agent) { a.running[1].waiting, a.running[2].waiting = true, true },
+			[]string{"kill n1", "n1 is cut off from n2", "n1 is cut off from n3"}},
+		{"all are down but one that is in no group", "{crash: {nodes: [n1]}, cut: {groups: [[n1]], links: [[n1, n3]]}}",
+			func(a *Agent) { a.running[0].waiting, a.running[2].node.process = true, nil }, []string{"kill ", "part"}},
+		{"as many as may be", "{crash: 1, cut: 2}", func(a *Agent) {
+			a.down = make([][]*launch, 1)
+			a.parted = []*parting{{}, {}}
+		}, []string{"kill ", "part"}},
+		{"parted already", "{crash: 1, cut: {count: 2, groups: [[n3]], links: [[n1, n2]]}}",
+			func(a *Agent) { a.parted = []*parting{{ways: []native.Way{{From: 1, To: 2}, {From: 2, To: 1}}}} },
+			[]string{"kill n1", "kill n2", "kill n3", "n3 is cut off from n1, n2"}},
+		{"after, unheard", "{crash: {after: ready}, cut: {after: {node: n1, line: ready}}}",
+			func(a *Agent) { a.hear(a.nodes[1], "unready, not yet") }, []string{"kill n2", "part"}},
+		{"after, heard", "{crash: {after: {node: c, line: ready}, nodes: [n1]}, cut: {after: ready, links: [[n1, n2]]}}",
+			func(a *Agent) { a.hear(a.nodes[3], "ready") }, []string{"kill n1", "n1 is cut off from n2"}},
+	} {
+		if c.faults != "" {
+			c.faults = "faults: " + c.faults + "\n"
+		}
+		a := injecting(t, servers+c.faults)
+		if c.prepare != nil {
+			c.prepare(a)
+		}
+		got := a.draws(1000)
+		if all := slices.Sorted(maps.Keys(got)); !slices.Equal(all, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, all, c.want)
+		}
+	}
+}
+
+// TestStrikesAt: a fault after a node has shown something hits that node, if it may hit it.
+func TestStrikesAt(t *testing.T) {
+	a := injecting(t, servers)
+	a.at = a.nodes[1]
+	for what := range a.draws(200) {
+		if what != "kill n2" && !strings.Contains(what, "n2") {
+			t.Errorf("n2 has shown something, and the fault is %q", what)
+		}
+	}
+	a.at = a.nodes[3] // a client
+	if got := a.draws(200); got["kill n1"] == 0 || got["n1 is cut off"] == 0 {
+		t.Errorf("a client has shown something: %v", got)
+	}
+}
+
+// TestLengths: faults last as long as the spec says, or for a random time.
+func TestLengths(t *testing.T) {
+	a := injecting(t, servers+"faults: {crash: {for: [0s, 5s, ever]}}\n")
+	got := map[time.Duration]int{}
+	for range 300 {
+		got[a.length(&a.limits[killing])]++
+		if d := a.length(&a.limits[cutting]); d < shortestFault || d > longestFault {
+			t.Errorf("a cut of %v", d)
+		}
+	}
+	if len(got) != 3 || got[0] < 50 || got[5*time.Second] < 50 || got[ariadne.Ever] < 50 {
+		t.Errorf("kills for %v", got)
+	}
+	if until(5, ariadne.Ever) != ariadne.Never || until(5, 3) != 8 {
+		t.Error("the wrong end of a fault")
+	}
+}
+
+// TestBudget: with budgets for the whole watch, there are so many faults.
+func TestBudget(t *testing.T) {
+	a := injecting(t, servers+"faults: {crash: 2, cut: 3}\n")
+	a.injection.limits = newInjection(a.spec, true).limits
+	got := a.draws(100)
+	if got["kill "] != 98 || got["part"] != 97 {
+		t.Errorf("%v, want 2 kills and 3 cuts", got)
+	}
+}
+
+// TestMayBeHit: which nodes may be killed, and parted.
+func TestMayBeHit(t *testing.T) {
+	const own = "nodes: [{name: n1, command: 'true'}, {name: n2, command: 'true'}]\nfaults: {crash: 1, cut: {links: [[n1, n2]]}}\n"
+	for _, c := range []struct {
+		name         string
+		change       func(r *launch)
+		killed, part bool
+	}{
+		{"of its own network", func(*launch) {}, true, true},
+		{"of this network", func(r *launch) { r.node.native = &spec.Native{Found: true} }, true, false},
+		{"killed", func(r *launch) { r.waiting = true }, false, true},
+		{"ended", func(r *launch) { r.node.process = nil }, false, true},
+	} {
+		a := injecting(t, own)
+		c.change(a.running[0])
+		got := a.draws(100)
+		if (got["kill n1"] > 0) != c.killed || (got["n1 is cut off"] > 0) != c.part {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+}
+
+// TestFaultNotes: what of the faults of a spec a watch does otherwise is said.
+func TestFaultNotes(t *testing.T) {
+	all := Options{Kill: time.Second, Cut: time.Second}
+	for _, c := range []struct {
+		faults string
+		o      Options
+		want   []string
+	}{
+		{"{}", all, nil},
+		{"{crash: 1, cut: 1}", all, nil},
+		{"{crash: 1, cut: 1, lose: 1}", Options{Kill: time.Second}, []string{"faults that are not injected: "}},
+		{"{crash: {between: true}}", all,
+			[]string{"faults has no cut: --cut hits", "faults: crash: between has no meaning"}},
+	} {
+		got := faultNotes(specOf(t, servers+"faults: "+c.faults+"\n"+leader), &c.o)
+		if !slices.EqualFunc(got, c.want, strings.HasPrefix) {
+			t.Errorf("%s: %q, want %q", c.faults, got, c.want)
+		}
+	}
+	a := injecting(t, servers+"faults: {crash: {after: never}, cut: {count: 1}}\n")
+	a.limits[cutting].count = 2
+	want := []string{"faults: crash: after: no line matches \"never\": there was no kill", "2 cuts have happened, and faults allows 1 "}
+	if got := a.injection.notes(true); !slices.EqualFunc(got, want, strings.HasPrefix) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := a.injection.notes(false); !slices.Equal(got, want[:1]) {
+		t.Errorf("without a violation: %q", got)
 	}
 }
 
@@ -150,7 +282,7 @@ func TestFaultsInHistory(t *testing.T) {
 func TestSeldomFaults(t *testing.T) {
 	for seed := range uint64(20) {
 		var f faults
-		f.begin(math.MaxInt64, seed, killing, 0)
+		f.begin([faultKinds]time.Duration{killing: math.MaxInt64}, seed, 0)
 		if now := ariadne.Time(time.Hour); f.due(now) || f.waits {
 			t.Errorf("seed %d: the first fault is due after %v", seed, time.Duration(f.next))
 		}

@@ -2,18 +2,24 @@ package watch
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -103,17 +109,45 @@ func networks(t *testing.T, pids string) map[string]bool {
 	return all
 }
 
-// TestKilledWhileCut: when SIGKILL ends a watch that has cut off a node, no process and no network
-// of it is left.
+// links are the names of the network's links of this process.
+func links(t *testing.T) (names []string) {
+	t.Helper()
+	all, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, link := range all {
+		names = append(names, link.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestKilledWhileCut: when SIGKILL ends a watch that has cut off a node, also in one direction, no
+// process and no network of it is left: so no link and no filter of that network.
 func TestKilledWhileCut(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("a network for nodes needs root")
 	}
-	if _, err := exec.LookPath("ip"); err != nil {
-		t.Skip("nodes need the command ip")
+	for _, name := range []string{"ip", "tc"} {
+		if _, err := exec.LookPath(name); err != nil {
+			t.Skip("cuts need the commands ip and tc")
+		}
 	}
+	before := links(t)
+	for _, what := range []string{"is cut off", "is reached by no other", "does not reach", "is not reached by"} {
+		killWhileCut(t, what)
+	}
+	if after := links(t); !slices.Equal(after, before) {
+		t.Errorf("links %q, before the watch %q", after, before)
+	}
+}
+
+// killWhileCut kills a watch in a cut that begins with some words.
+func killWhileCut(t *testing.T, what string) {
+	t.Helper()
 	mark := fmt.Sprintf("8%07d", os.Getpid()) // seconds that nobody else sleeps
-	s := specOf(t, fmt.Sprintf("nodes: [{name: 'n{i}', count: 2, command: sleep %s}]", mark)+leader)
+	s := specOf(t, fmt.Sprintf("nodes: [{name: 'n{i}', count: 3, command: sleep %s}]", mark)+leader)
 	c := exec.Command("/proc/self/exe")
 	c.Env = append(os.Environ(), "ARIADNE_TEST_KILLED="+s.Path)
 	out, err := c.StdoutPipe()
@@ -125,9 +159,9 @@ func TestKilledWhileCut(t *testing.T) {
 	}
 	for lines := bufio.NewScanner(out); ; {
 		if !lines.Scan() {
-			t.Fatal("no node was cut off")
+			t.Fatalf("no cut began with %q", what)
 		}
-		if strings.HasPrefix(lines.Text(), "is cut off") && len(processesWith(t, mark)) == 2 {
+		if strings.HasPrefix(lines.Text(), what) && len(processesWith(t, mark)) == 3 {
 			break
 		}
 	}
@@ -136,8 +170,8 @@ func TestKilledWhileCut(t *testing.T) {
 		maps.Copy(own, networks(t, filepath.Base(filepath.Dir(path))))
 	}
 	maps.DeleteFunc(own, func(name string, _ bool) bool { return networks(t, "self")[name] })
-	if len(own) != 3 {
-		t.Fatalf("the watch has the networks %v, want 3", own)
+	if len(own) != 4 {
+		t.Fatalf("the watch has the networks %v, want 4", own)
 	}
 	if err := c.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -152,5 +186,69 @@ func TestKilledWhileCut(t *testing.T) {
 		if time.Since(began) > 10*time.Second {
 			t.Fatalf("networks %v and processes %v are left", left, processesWith(t, mark))
 		}
+	}
+}
+
+// TestSlowEnd: while a program takes long to end, with all that it has started, the watch goes on
+// to see what other nodes do. Here its keeper is stopped, which ends it.
+func TestSlowEnd(t *testing.T) {
+	mark := fmt.Sprintf("7%07d", os.Getpid()) // seconds that nobody else sleeps
+	flag := filepath.Join(t.TempDir(), "flag")
+	s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'sleep %s'}
+    n2: {start: 'until [ -e %s ]; do sleep 0.01; done; echo leads 1; sleep 9'}
+`, mark, flag)+leader)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var keeper int
+	began, shown := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer cancel()
+		<-began
+		found := processesWith(t, mark)
+		for ; len(found) == 0 && ctx.Err() == nil; found = processesWith(t, mark) {
+			time.Sleep(5 * time.Millisecond)
+		}
+		if len(found) == 0 {
+			return
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(found[0])))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err == nil {
+			_, err = fmt.Sscanf(string(status[bytes.LastIndexByte(status, ')'):]), ") S %d", &keeper)
+		}
+		if err == nil {
+			err = errors.Join(syscall.Kill(keeper, syscall.SIGSTOP), syscall.Kill(pid, syscall.SIGKILL))
+		}
+		if err == nil {
+			time.Sleep(200 * time.Millisecond)
+			err = os.WriteFile(flag, nil, 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-shown:
+		case <-time.After(10 * time.Second):
+			t.Error("nothing was seen of a node while another one ended")
+		}
+		if err := syscall.Kill(keeper, syscall.SIGCONT); err != nil {
+			t.Error(err)
+		}
+	}()
+	r, err := Watch(ctx, s, Options{OnBegin: func() { close(began) }, OnShow: func(r live.Record) {
+		if r.Kind == live.Show {
+			close(shown)
+		}
+	}})
+	if err != nil || r.Outcome != record.Nothing {
+		t.Errorf("%v: %+v", err, r)
 	}
 }

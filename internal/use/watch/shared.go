@@ -330,6 +330,7 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 		return nil, err
 	}
 	w.report.Elapsed, w.report.Turns = time.Duration(native.Now()-began), w.turn
+	w.report.Notes = append(w.report.Notes, faultNotes(s, &w.options)...)
 	w.report.conclude(s)
 	return &w.report, nil
 }

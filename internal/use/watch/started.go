@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/netip"
@@ -9,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -23,16 +26,21 @@ type started struct {
 	remove   func() error // removes dir
 	hosts    string
 	running  []*launch
+	tasks    sync.WaitGroup // of beside
+	late     []func()       // what tasks have left that were done after the loop
+	lateMu   sync.Mutex
+	failed   error // of a task
 }
 
 // launch is the life of a node's programs.
 type launch struct {
 	node    *watched
 	program *native.Running // nil: it does not run
+	busy    bool            // it is being started, or ended
 	again   ariadne.Time    // when to start it again
 	starts  int
-	waiting bool         // it is to be started again
-	joins   ariadne.Time // when it is connected to the others again; 0: it is connected
+	waiting bool // it is to be started again
+	killed  bool // it was killed, and has not been started again
 }
 
 // isStarted reports whether a node is started here, from its commands.
@@ -56,19 +64,56 @@ func (a *Agent) startAll(_ context.Context) error {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
 	}
-	return a.restart()
+	for _, r := range a.running {
+		if err := a.startDue(r); err != nil {
+			return err
+		}
+		for r.busy { // they begin in their order
+			(<-a.calls)()
+		}
+	}
+	return a.failed
 }
 
-// restart starts what is due. A program that was killed may need longer to end than it is to be
-// down: until its end is recorded, what it exposed still holds, and it has its address.
+// beside does what may take long, while the loop goes on: to end a program that has much memory, to
+// make the network of a machine. Otherwise the lines of all other nodes would be read later, and
+// the order of more events would be open. The loop calls then when it is done; nil: nothing.
+func (a *Agent) beside(do func() error, then func()) {
+	a.tasks.Go(func() {
+		err := do()
+		done := func() error {
+			if then != nil {
+				then()
+			}
+			a.failed = cmp.Or(a.failed, err)
+			return nil
+		}
+		if a.do(done) != nil {
+			a.lateMu.Lock()
+			a.late = append(a.late, func() { _ = done() })
+			a.lateMu.Unlock()
+		}
+	})
+}
+
+// restart starts what is due.
 func (a *Agent) restart() error {
 	for _, r := range a.running {
-		if !r.waiting || a.now() < r.again || r.program != nil {
-			continue
+		if err := a.startDue(r); err != nil {
+			return err
 		}
-		if err := a.start(r); err != nil {
-			return fmt.Errorf("node %s: %w", r.node.def.Name, err)
-		}
+	}
+	return a.failed
+}
+
+// startDue starts a node if that is due. A program that was killed may need longer to end than it
+// is to be down: until its end is recorded, what it exposed still holds, and it has its address.
+func (a *Agent) startDue(r *launch) error {
+	if !r.waiting || a.now() < r.again || r.program != nil || r.busy {
+		return nil
+	}
+	if err := a.start(r); err != nil {
+		return fmt.Errorf("node %s: %w", r.node.def.Name, err)
 	}
 	return nil
 }
@@ -150,16 +195,15 @@ func (c copied) ReadDir(name string) ([]fs.DirEntry, error) {
 	return all, err
 }
 
-// start starts a node's programs.
+// start starts a node's programs, beside the loop.
 func (a *Agent) start(r *launch) error {
 	n := r.node
 	pipe, out, err := native.NewPipe()
 	if err != nil {
 		return err
 	}
-	defer out.Close()
 	if err := a.addSource(n, pipe); err != nil {
-		return err
+		return errors.Join(err, out.Close())
 	}
 	before := a.now()
 	begin := func(pid int) error {
@@ -167,18 +211,30 @@ func (a *Agent) start(r *launch) error {
 		if err != nil {
 			return err
 		}
-		return a.enterProcess(n, p, before)
+		return a.do(func() error { return a.enterProcess(n, p, before) })
 	}
-	if n.native.Start != nil {
-		r.program, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
-	} else {
-		r.program, err = a.lab.Boot(a.machine(n, r.starts > 0), out, begin)
-	}
-	if err != nil {
+	var program *native.Running
+	boot := func() (err error) {
+		defer out.Close()
+		if n.native.Start != nil {
+			program, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
+		} else {
+			program, err = a.lab.Boot(a.machine(n, r.starts > 0), out, begin)
+		}
+		if err != nil {
+			err = fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
 		return err
 	}
-	r.starts++
-	r.waiting = false
+	r.busy = true
+	a.beside(boot, func() {
+		r.busy, r.program = false, program
+		r.starts++
+		r.waiting, r.killed = false, false
+		if n.process == nil && program != nil {
+			a.gone(n) // it has ended meanwhile
+		}
+	})
 	return nil
 }
 
@@ -231,8 +287,8 @@ const restartAfter = 500 * time.Millisecond
 // gone enters that a node that was started here has ended.
 func (a *Agent) gone(n *watched) {
 	for _, r := range a.running {
-		if r.node == n && r.program != nil {
-			r.end()
+		if r.node == n && r.program != nil && !r.busy {
+			a.end(r)
 			if a.again && !r.waiting {
 				r.waiting, r.again = true, a.now().Add(restartAfter)
 			}
@@ -240,30 +296,38 @@ func (a *Agent) gone(n *watched) {
 	}
 }
 
-// end ends a program that was started, and all that it has started.
-func (r *launch) end() {
-	r.program.End()
-	r.program = nil
+// end ends a program that was started, and all that it has started, beside the loop.
+func (a *Agent) end(r *launch) {
+	program := r.program
+	r.busy = true
+	a.beside(func() error {
+		program.End()
+		return nil
+	}, func() { r.busy, r.program = false, nil })
 }
 
-// kill ends the programs of a node that was started here, and starts them again after a time.
-func (a *Agent) kill(n *watched, after time.Duration) error {
-	for _, r := range a.running {
-		if r.node == n && n.process != nil && !r.waiting {
-			r.waiting, r.again = true, a.now().Add(after)
-			return n.process.Kill()
-		}
-	}
-	return nil
+// kill ends the programs of a node that was started here, and has them start again later.
+func (r *launch) kill(again ariadne.Time) error {
+	r.waiting, r.killed, r.again = true, true, again
+	return r.node.process.Kill()
 }
 
 // stop ends all programs that the agent has started, and removes their directories.
 func (a *Agent) stop() error {
-	for _, r := range a.running {
-		if r.program != nil {
-			r.end()
+	for a.tasks.Wait(); a.late != nil; a.tasks.Wait() {
+		all := a.late
+		a.late = nil
+		for _, done := range all {
+			done()
 		}
 	}
+	var ending sync.WaitGroup
+	for _, r := range a.running {
+		if r.program != nil {
+			ending.Go(r.program.End)
+		}
+	}
+	ending.Wait()
 	for _, l := range []*native.Lab{a.lab, a.own} {
 		if l != nil {
 			l.Close()

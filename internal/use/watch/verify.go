@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
-	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/judge"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
@@ -304,9 +303,6 @@ func different(s *spec.Spec) (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Watch.Sample)) {
 		notes = append(notes, fmt.Sprintf("%s: one key in %d is watched (sample)", name, s.Watch.Sample[name]))
 	}
-	if s.Faults != (world.Faults{}) {
-		notes = append(notes, "faults are not injected: a watch changes nothing, unless it is to kill nodes (--kill) or to cut them off (--cut)")
-	}
 	return notes
 }
 
@@ -334,16 +330,6 @@ func canStart(s *spec.Spec) error {
 		return all
 	}
 	return nil
-}
-
-// CanCut reports whether some node can be cut off from the network of the others.
-func CanCut(s *spec.Spec) bool {
-	for i := range s.Nodes {
-		if !s.Nodes[i].Client && !s.Watch.Native[i].Found {
-			return true
-		}
-	}
-	return false
 }
 
 // show calls OnShow with the records that change something. The channel is closed when all were

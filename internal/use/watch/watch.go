@@ -39,8 +39,11 @@ type Options struct {
 	// First ends the watch at the first finding.
 	First bool
 	// Kill and Cut, if they are not 0, are about how often a node that was started here is killed,
-	// and how often one is cut off from the network of the others (faults).
+	// and how often nodes are parted (injection).
 	Kill, Cut time.Duration
+	// Budget bounds kills and cuts in the whole watch by the budgets of the spec. Otherwise these
+	// bound how many there are at one time.
+	Budget bool
 	// Restart starts programs again that were started here and have ended.
 	Restart bool
 	// Seed is of the times of kills and cuts.
@@ -235,8 +238,9 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	}
 	ended := make(chan error, 1)
 	w.agent.again, w.agent.onFault = w.options.Restart, w.enterFault
-	w.agent.kills.begin(w.options.Kill, w.options.Seed, killing, w.agent.now())
-	w.agent.cuts.begin(w.options.Cut, w.options.Seed, cutting, w.agent.now())
+	w.agent.injection = newInjection(w.spec, w.options.Budget)
+	w.agent.begin([faultKinds]time.Duration{killing: w.options.Kill, cutting: w.options.Cut}, w.options.Seed,
+		w.agent.now())
 	go func() { ended <- w.agent.run(ctx) }()
 	err = w.collect(ctx, cancel, ended)
 	w.log.Close()
@@ -388,7 +392,9 @@ func What(r *live.Record) string {
 func (w *watching) conclude() *Report {
 	r := &w.report
 	r.Elapsed, r.LeftOut, r.Turns = time.Duration(w.agent.now()), w.agent.leftOut, w.turn
-	r.Kills, r.Cuts = w.agent.kills.count, w.agent.cuts.count
+	r.Kills, r.Cuts = w.agent.limits[killing].count, w.agent.limits[cutting].count
+	r.Notes = append(r.Notes, faultNotes(w.spec, &w.options)...)
+	r.Notes = append(r.Notes, w.agent.notes(len(r.Findings) > 0)...)
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}
