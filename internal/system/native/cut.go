@@ -29,6 +29,13 @@ func (l *Lab) Cut(ways []Way) error { return l.change(ways, 1) }
 // Join ends what Cut has begun.
 func (l *Lab) Join(ways []Way) error { return l.change(ways, -1) }
 
+// TryCut says why machines cannot be cut off, before there are any.
+func (l *Lab) TryCut() error {
+	return l.run(func() error {
+		return tc(dropAt(bridge, []int{0}) + restore(bridge))
+	})
+}
+
 func (l *Lab) change(ways []Way, by int) error {
 	return l.run(func() error {
 		var ends []int
@@ -47,14 +54,19 @@ func (l *Lab) change(ways []Way, by int) error {
 func (l *Lab) filter(numbers ...int) error {
 	for {
 		ends := slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return !l.linked(n) })
-		var orders strings.Builder
+		orders := ""
 		for _, n := range ends {
-			l.order(&orders, n)
+			if from := l.lostTo(n); len(from) > 0 {
+				l.filters[n] = true
+				orders += dropAt(l.link[n], from)
+			} else if l.filters[n] {
+				orders += restore(l.link[n])
+			}
 		}
-		if orders.Len() == 0 {
+		if orders == "" {
 			return nil
 		}
-		err := tc(orders.String())
+		err := tc(orders)
 		if err == nil {
 			for _, n := range ends {
 				l.filters[n] = len(l.lostTo(n)) > 0
@@ -64,8 +76,7 @@ func (l *Lab) filter(numbers ...int) error {
 		if !slices.ContainsFunc(ends, func(n int) bool { return !l.linked(n) }) {
 			return err
 		}
-		// A machine has ended meanwhile. The others are told again, which changes nothing where it
-		// was done.
+		// A machine has ended meanwhile, and tc has stopped there. The orders may be given again.
 	}
 }
 
@@ -80,16 +91,15 @@ func (l *Lab) lostTo(number int) (from []int) {
 	return from
 }
 
-// order writes what tc is to do at the link of a machine.
-func (l *Lab) order(to *strings.Builder, number int) {
-	link := l.link[number]
-	if from := l.lostTo(number); len(from) > 0 {
-		fmt.Fprintf(to, "qdisc replace dev %s clsact\n", link)
-		fmt.Fprintf(to, "filter replace dev %s egress protocol all prio 1 handle 1 bpf da bytecode %q\n", link,
-			dropFrom(from))
-	} else if l.filters[number] {
-		fmt.Fprintf(to, "qdisc replace dev %[1]s clsact\nqdisc del dev %[1]s clsact\n", link)
-	}
+// dropAt are the orders to tc to drop what comes from machines at a link.
+func dropAt(link string, from []int) string {
+	return fmt.Sprintf("qdisc replace dev %s clsact\n", link) +
+		fmt.Sprintf("filter replace dev %s egress protocol all prio 1 handle 1 bpf da bytecode %q\n", link, dropFrom(from))
+}
+
+// restore are the orders to drop nothing any more, also where that was done.
+func restore(link string) string {
+	return fmt.Sprintf("qdisc replace dev %[1]s clsact\nqdisc del dev %[1]s clsact\n", link)
 }
 
 // tc runs the command tc, with one order in each line.

@@ -297,6 +297,9 @@ func TestDropFrom(t *testing.T) {
 	for n := range 250 {
 		ways = append(ways, Way{n + 2, 1})
 	}
+	if err := l.TryCut(); err != nil {
+		t.Error(err)
+	}
 	if err := l.Cut(ways); err != nil {
 		t.Error(err)
 	}

@@ -211,7 +211,11 @@ func (a *Agent) start(r *launch) error {
 		if err != nil {
 			return err
 		}
-		return a.do(func() error { return a.enterProcess(n, p, before) })
+		err = a.do(func() error { return a.enterProcess(n, p, before) })
+		if errors.Is(err, errOver) {
+			err = errors.Join(err, p.Close())
+		}
+		return err
 	}
 	var program *native.Running
 	boot := func() (err error) {

@@ -227,6 +227,12 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 		w.log.Close()
 		return nil, err
 	}
+	if w.options.Cut > 0 && w.agent.lab != nil {
+		if err := w.agent.lab.TryCut(); err != nil {
+			w.log.Close()
+			return nil, err
+		}
+	}
 	if w.options.OnStatus != nil {
 		w.options.OnStatus(w.statuses)
 	}
