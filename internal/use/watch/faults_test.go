@@ -127,6 +127,8 @@ func TestStrikes(t *testing.T) {
 		{"nodes, groups and clients", "{crash: {nodes: [n2, c]}, cut: {groups: [[n1, n2]], clients: true, one_way: true}}", nil,
 			[]string{"kill c", "kill n2", "n1 is cut off with n2", "n1 is reached by no other node with n2",
 				"n1 reaches no other node with n2"}},
+		{"no budget", "{crash: {count: 0, nodes: [n1]}, cut: 1}", nil, []string{"kill n1", "kill n2", "kill n3",
+			"n1 is cut off from n2, n3", "n2 is cut off from n1, n3", "n3 is cut off from n1, n2"}},
 		{"links", "{crash: {nodes: [n1]}, cut: {links: [[n2, n3], [n1, c]]}}", nil,
 			[]string{"kill n1", "n1 is cut off from c", "n2 is cut off from n3"}},
 		{"together", "{crash: {nodes: [n1], together: [[n2, n3]]}, cut: {links: [[n1, n2]]}}", nil,

@@ -55,34 +55,43 @@ func kindOf(kind faultKind) ariadne.ActionKind {
 	return [faultKinds]ariadne.ActionKind{killing: world.Crash, cutting: world.Cut}[kind]
 }
 
-// newInjection is what a spec says of faults. inAll: its budgets are for the whole watch.
+// newInjection is what a spec says of faults. inAll: its budgets are for the whole watch. A kind
+// without a budget hits all servers.
 func newInjection(s *spec.Spec, inAll bool) (i injection) {
-	network := networkOf(s)
+	crash, network := &s.Outages[ariadne.Crashed], networkOf(s)
 	i.groups, i.links = s.SidesOf(network)
-	i.crashes, i.oneWay = s.DownTogether(ariadne.Crashed), network.OneWay
-	lengths := [faultKinds][]time.Duration{killing: s.Outages[ariadne.Crashed].For, cutting: network.For}
+	i.oneWay = network.OneWay
+	if s.Faults[world.Crash] > 0 {
+		i.crashes = s.DownTogether(ariadne.Crashed)
+	} else {
+		for _, id := range s.Servers(nil) {
+			i.crashes = append(i.crashes, []ariadne.NodeID{id})
+		}
+	}
+	lengths := [faultKinds][]time.Duration{killing: crash.For, cutting: network.For}
 	for kind := range i.limits {
-		k := kindOf(faultKind(kind))
-		l := limit{most: int(s.Faults[k]), lengths: lengths[kind], after: s.After[k], afterOf: ariadne.NoNode}
+		l, k := &i.limits[kind], kindOf(faultKind(kind))
+		if l.afterOf = ariadne.NoNode; s.Faults[k] == 0 {
+			continue
+		}
+		l.most, l.lengths, l.after = int(s.Faults[k]), lengths[kind], s.After[k]
 		if inAll {
 			l.all = l.most
 		}
 		if of, ok := s.AfterOf[k]; ok {
 			l.afterOf = of
 		}
-		i.limits[kind] = l
 	}
 	return i
 }
 
-// networkOf is which part of the network is cut. If the spec says nothing of cuts, that is each
-// server alone and each pair of them, also in one direction.
+// networkOf is which part of the network is cut. Without a budget of the spec that is each server
+// alone and each pair of them, also in one direction.
 func networkOf(s *spec.Spec) *spec.Network {
-	n := s.NetworkOf(world.Cut)
-	if own := s.Network[world.Cut]; s.Faults[world.Cut] > 0 || own.Groups != nil || own.Links != nil {
-		return n
+	if s.Faults[world.Cut] > 0 {
+		return s.NetworkOf(world.Cut)
 	}
-	n.Groups, n.OneWay, n.Clients = nil, true, true
+	n := &spec.Network{OneWay: true, Clients: true}
 	servers := s.Servers(nil)
 	for i, id := range servers {
 		n.Groups = append(n.Groups, []ariadne.NodeID{id})

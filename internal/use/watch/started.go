@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -313,7 +314,10 @@ func (a *Agent) end(r *launch) {
 // kill ends the programs of a node that was started here, and has them start again later.
 func (r *launch) kill(again ariadne.Time) error {
 	r.waiting, r.killed, r.again = true, true, again
-	return r.node.process.Kill()
+	if err := r.node.process.Kill(); !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
+	return nil // it has just ended by itself
 }
 
 // stop ends all programs that the agent has started, and removes their directories.
