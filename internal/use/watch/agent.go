@@ -53,6 +53,7 @@ type watched struct {
 	sources []native.Source
 	seq     uint64
 	checked ariadne.Time     // everything before it was told
+	finding bool             // its process is looked for
 	met     bool             // some process of it was found before
 	resumed bool             // another agent has told of it before
 	exposed *expose.Set      // as far as it was told
@@ -192,6 +193,29 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 	if err != nil {
 		return err
 	}
+	return a.enterFound(n, pid, a.looked)
+}
+
+// findBeside does so beside the loop: systemctl may take long.
+func (a *Agent) findBeside(ctx context.Context, n *watched) {
+	n.finding = true
+	pid, looked := 0, a.looked
+	a.beside(func() (err error) {
+		if pid, err = pidOf(ctx, n.native); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+		return nil
+	}, func() error {
+		n.finding = false
+		if err := a.enterFound(n, pid, looked); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+		return nil
+	})
+}
+
+// enterFound enters that a node's process was found, after a time; pid 0: it was not.
+func (a *Agent) enterFound(n *watched, pid int, after ariadne.Time) error {
 	if pid == 0 {
 		return nil
 	}
@@ -202,7 +226,7 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 		}
 		return err
 	}
-	return a.enterProcess(n, p, max(n.checked, a.looked))
+	return a.enterProcess(n, p, max(n.checked, after))
 }
 
 // seek tells what of a node was never found, if that has changed.
@@ -377,6 +401,7 @@ func (a *Agent) observe(ctx context.Context) error {
 	if err := errors.Join(a.inject(), a.restart()); err != nil {
 		return err
 	}
+	a.lookRarely(ctx)
 	positions, err := a.readPositions(len(a.batch) > told)
 	if err != nil {
 		return err
@@ -384,7 +409,7 @@ func (a *Agent) observe(ctx context.Context) error {
 	a.tellSkipped()
 	owed := len(a.batch) > told || a.owed
 	if a.owed = owed && (!complete || positions == nil && time.Duration(all-a.beat) < beatEvery); a.owed {
-		return a.lookRarely(ctx)
+		return nil
 	}
 	a.beat = all
 	for _, n := range a.nodes {
@@ -397,23 +422,20 @@ func (a *Agent) observe(ctx context.Context) error {
 		}
 		a.addRecord(n, r)
 	}
-	return a.lookRarely(ctx)
+	return nil
 }
 
 // lookRarely does what need not be done at each look.
-func (a *Agent) lookRarely(ctx context.Context) error {
+func (a *Agent) lookRarely(ctx context.Context) {
 	if a.now() < a.looked.Add(lookAgain) {
-		return nil
+		return
 	}
 	a.looked = a.now()
 	for _, n := range a.nodes {
-		if n.process == nil && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
-			if err := a.find(ctx, n); err != nil {
-				return fmt.Errorf("node %s: %w", n.def.Name, err)
-			}
+		if n.process == nil && !n.finding && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
+			a.findBeside(ctx, n)
 		}
 	}
-	return nil
 }
 
 // readLines tells what the lines of a node show.

@@ -243,7 +243,10 @@ func (a *Agent) inject() error {
 		length := a.length(&a.limits[cutting])
 		a.parted = append(a.parted, p)
 		a.tellFault(p.of, cutting, begins+lasting(length))
-		a.beside(func() error { return a.lab.Cut(p.ways) }, func() { p.joins = until(a.now(), length) })
+		a.beside(func() error { return a.lab.Cut(p.ways) }, func() error {
+			p.joins = until(a.now(), length)
+			return nil
+		})
 	}
 	return nil
 }

@@ -79,12 +79,12 @@ func (a *Agent) startAll(_ context.Context) error {
 // beside does what may take long, while the loop goes on: to end a program that has much memory, to
 // make the network of a machine. Otherwise the lines of all other nodes would be read later, and
 // the order of more events would be open. The loop calls then when it is done; nil: nothing.
-func (a *Agent) beside(do func() error, then func()) {
+func (a *Agent) beside(do, then func() error) {
 	a.tasks.Go(func() {
 		err := do()
 		done := func() error {
 			if then != nil {
-				then()
+				err = cmp.Or(err, then())
 			}
 			a.failed = cmp.Or(a.failed, err)
 			return nil
@@ -232,13 +232,14 @@ func (a *Agent) start(r *launch) error {
 		return err
 	}
 	r.busy = true
-	a.beside(boot, func() {
+	a.beside(boot, func() error {
 		r.busy, r.program = false, program
 		r.starts++
 		r.waiting, r.killed = false, false
 		if n.process == nil && program != nil {
 			a.gone(n) // it has ended meanwhile
 		}
+		return nil
 	})
 	return nil
 }
@@ -308,7 +309,10 @@ func (a *Agent) end(r *launch) {
 	a.beside(func() error {
 		program.End()
 		return nil
-	}, func() { r.busy, r.program = false, nil })
+	}, func() error {
+		r.busy, r.program = false, nil
+		return nil
+	})
 }
 
 // kill ends the programs of a node that was started here, and has them start again later.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
 )
 
@@ -137,5 +138,38 @@ watch:
 	}
 	if slices.ContainsFunc(r.Doubts, func(d string) bool { return strings.Contains(d, "never found") }) {
 		t.Errorf("doubts %q", r.Doubts)
+	}
+}
+
+// TestSlowSearch: while a node's process is looked for, the watch goes on to see what other nodes
+// do. Here systemctl takes long.
+func TestSlowSearch(t *testing.T) {
+	dir := t.TempDir()
+	// The first question is asked before the watch begins.
+	script := fmt.Sprintf("#!/bin/sh\nif [ -e %[1]s/asked ]; then sleep 5; fi\ntouch %[1]s/asked\necho 0\n", dir)
+	if err := os.WriteFile(filepath.Join(dir, "systemctl"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+watch:
+  nodes:
+    n1: {start: 'sleep 0.5; echo leads 1; sleep 9'}
+    n2: {unit: nothing}
+`+leader)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+	defer cancel()
+	seen := false
+	if _, err := Watch(ctx, s, Options{OnShow: func(r live.Record) {
+		if r.Kind == live.Show && ctx.Err() == nil {
+			seen = true
+			cancel()
+		}
+	}}); err != nil {
+		t.Error(err)
+	}
+	if !seen {
+		t.Error("nothing was seen of a node while the process of another one was looked for")
 	}
 }
