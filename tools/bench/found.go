@@ -21,14 +21,14 @@ type hunt struct {
 
 // Where something must never be, short watches with many faults look for it: a replica that was
 // down may never come back to its group, so a long watch soon has nothing to kill. A watch counts
-// what must happen in the end as missing only after a minute. A system does nothing any more when
-// all replicas have been killed, and come back to no group, or when a majority stays down. So there
-// are no more kills than the spec allows in one execution. The client of a system that is to stay
-// broken is not started again: it would ask for what was done before.
+// what must happen in the end as missing only after the patience of its spec. A system does nothing
+// any more when all replicas have been killed, and come back to no group, or when a majority stays
+// down. So there are no more kills than the spec allows in one execution. The client of a system
+// that is to stay broken is not started again: it would ask for what was done before.
 var (
 	never      = hunt{kill: time.Second, cut: time.Second, time: 15 * time.Second, watches: 20, options: again}
 	eventually = hunt{kill: 15 * time.Second, cut: 5 * time.Second, time: 5 * time.Minute, watches: 1, options: again}
-	budgeted   = hunt{kill: 2 * time.Second, time: 75 * time.Second, watches: 4, options: []string{"--budget"}}
+	budgeted   = hunt{kill: 2 * time.Second, time: 18 * time.Second, watches: 16, options: []string{"--budget"}}
 
 	again = []string{"--restart"}
 )
