@@ -136,6 +136,9 @@ func TestStrikes(t *testing.T) {
 		{"some are down", "{crash: {nodes: [n1, n2], together: [[n2, n3]]}, cut: {links: [[n1, n2], [n1, n3]]}}",
 			func(a *Agent) { a.running[1].waiting, a.running[2].waiting = true, true },
 			[]string{"kill n1", "n1 is cut off from n2", "n1 is cut off from n3"}},
+		{"one of a group is left", "{crash: {nodes: [n1], together: [[n2, n3], [n1, n2, n3]]}, cut: {links: [[n1, n2]]}}",
+			func(a *Agent) { a.running[2].waiting = true },
+			[]string{"kill n1", "kill n1+n2", "n1 is cut off from n2"}},
 		{"all are down but one that is in no group", "{crash: {nodes: [n1]}, cut: {groups: [[n1]], links: [[n1, n3]]}}",
 			func(a *Agent) { a.running[0].waiting, a.running[2].node.process = true, nil }, []string{"kill ", "part"}},
 		{"as many as may be", "{crash: 1, cut: 2}", func(a *Agent) {
