@@ -47,7 +47,7 @@ a violation may be none because a node was missing.`,
 		Example: `  ariadne watch spec.yaml
   ariadne watch spec.yaml --time 5m --json
   ariadne watch spec.yaml --kill 10s   # kill a started node about every 10 s
-  ariadne watch spec.yaml --kill 10s --cut 5s   # and part nodes from others about every 5 s
+  ariadne watch spec.yaml --kill 10s --cut 5s   # and separate nodes about every 5 s
   ariadne watch spec.yaml --listen 10.0.0.1:4222   # judge what agents on other machines tell`,
 		Args: exactly("SPEC"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -83,7 +83,7 @@ a violation may be none because a node was missing.`,
 	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
 	f.BoolVar(&o.First, "first", false, "end at the first violation")
 	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here about each `duration`, and start it again")
-	f.DurationVar(&o.Cut, "cut", 0, "part nodes that were started here from others about each `duration`, for 50 ms to 6 s or as the spec says")
+	f.DurationVar(&o.Cut, "cut", 0, "separate nodes that were started here from others about each `duration`, for 50 ms to 6 s or as the spec says")
 	f.BoolVar(&o.Budget, "budget", false, "end kills and cuts after as many as faults of the spec allows in one execution")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
 	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill and --cut")

@@ -26,8 +26,8 @@ func (n *Node) breakCode(th *thread, maps string) {
 	}
 }
 
-// breakMapped does so in the code of a file that the call at which th stands has mapped at addr, or
-// has failed to.
+// breakMapped sets breakpoints in the code of a file that th's call has mapped at addr. A negative
+// addr is the call's error.
 func (n *Node) breakMapped(th *thread, addr int64) {
 	if addr < 0 {
 		return
@@ -39,6 +39,7 @@ func (n *Node) breakMapped(th *thread, addr int64) {
 	n.breakRange(th, &codeRange{start, start + size, a[5], strings.TrimSuffix(file, " (deleted)")})
 }
 
+// breakRange sets breakpoints in one mapping of a program file.
 func (n *Node) breakRange(th *thread, r *codeRange) {
 	n.breakInstructions(th, r)
 	if strings.HasPrefix(path.Base(r.file), "ld-linux") {

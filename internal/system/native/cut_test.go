@@ -261,7 +261,7 @@ func TestCut(t *testing.T) {
 }
 
 // TestLongCut: in a cut in one direction packets of the other one still come when machines ask for
-// hardware addresses anew, as they do after some seconds.
+// hardware addresses again, as they do after some seconds.
 func TestLongCut(t *testing.T) {
 	l, hosts := newTestLab(t)
 	for _, version := range []string{"10.0.0.%d", "fd00::%d"} {

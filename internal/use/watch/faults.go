@@ -10,9 +10,9 @@ import (
 
 // faults say when a fault happens, and of which kind. Most bugs need a fault at the right moment:
 // when a node has just become the leader, and nobody else has heard of it. A random time is hardly
-// ever such a moment. So half of the faults come soon after a node has shown something, half of
-// these at that node. Other bugs need several faults at once: half of all faults are followed by
-// another one soon.
+// ever such a moment. Other bugs need several faults at once. So half of the faults come soon after
+// another one. Of the others, half come soon after a node has shown something, half of these at
+// that node.
 type faults struct {
 	every   time.Duration // on average, or a little more
 	kills   float64       // the share of kills
