@@ -4,7 +4,7 @@ import "github.com/ariadne-mc/ariadne"
 
 func init() {
 	register(ariadne.ActStart, Kind{
-		Name: "start", Doc: "switching a node on, the first time or again", Starts: true,
+		Name: "start", Doc: "switching a node on, the first time or again", Starts: true, Ends: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Nodes {
 				// Messages need not wait for a start: nothing but its own messages depends

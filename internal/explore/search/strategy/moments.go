@@ -57,8 +57,10 @@ type moment struct {
 	// told has
 	relied bool
 	repeat bool // it has done nothing but what it has often done on the path
-	node   ariadne.NodeID
-	relies ariadne.NodeID // with relied, the node
+	// a fault at its node has ended, or one of the network
+	ended, healed bool
+	node          ariadne.NodeID
+	relies        ariadne.NodeID // with relied, the node
 }
 
 // unsynced is what is not durable on a node's disks.
@@ -126,6 +128,8 @@ func (m *moments) read(p *space.Path) {
 		}
 		if from == to {
 			m.now = now
+			kind := world.KindOf(p.Event(i).Kind)
+			m.now.ended, m.now.healed = kind.Ends && !kind.World, kind.Ends && kind.World
 		}
 	}
 }
@@ -280,6 +284,7 @@ type wait struct {
 	moments int  // that are still to come; 0: it is over
 	novel   bool // of those that are new to the search
 	reply   bool // of those at which something was sent to a client
+	ends    bool // of those at which a fault at node ends, or one of the network
 	relied  bool // of those at which somebody begins to rely on what is not synced
 	last    int  // step at which it is over at the latest; 0: none
 	// alone: the fault is to hit the node of the last moment, if it hits a node.
@@ -353,7 +358,11 @@ func (w *wait) over(m *moments) bool {
 	switch {
 	case w.moments == 0:
 	case w.last > 0 && m.steps >= w.last:
-		w.moments, w.alone, w.relied = 0, false, false
+		w.moments, w.alone, w.relied = 0, w.alone && w.ends, false
+	case w.ends:
+		if m.now.healed || m.now.ended && m.now.node == w.node {
+			w.moments--
+		}
 	case w.relied:
 		if m.now.relied {
 			w.moments--
