@@ -162,6 +162,30 @@ func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	return all
 }
 
+// hits tells that a fault within a step has hit a node.
+func (c *chance) hits(id ariadne.NodeID) {
+	c.strike.hits(id)
+	c.follow()
+}
+
+// follow has a fault of each kind follow the last fault closely, on one path in three.
+func (c *chance) follow() {
+	if c.moments.without().Together {
+		return
+	}
+	for i := range c.kinds {
+		l := &c.kinds[i]
+		if l.Kind == c.strike.spares || l.draw.below(followOf) > 0 {
+			continue
+		}
+		l.Only, l.wait = nil, wait{alone: l.draw.below(2) == 0, node: c.strike.hit}
+		l.After = append(l.After[:0], 1+l.draw.below(1<<l.draw.below(closeOrders)))
+		if l.draw.below(2) == 0 {
+			l.wait.ends, l.wait.moments, l.wait.last = true, 1, c.moments.end(&l.draw, c.length)
+		}
+	}
+}
+
 // passes counts an alternative, and reports whether it is taken.
 func (l *likely) passes() bool {
 	if len(l.After) == 0 || l.wait.moments > 0 {
@@ -178,20 +202,24 @@ func (l *likely) passes() bool {
 // what it is varied to, by one choice or, if several, by as many as are drawn.
 func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if c.asked != nil {
+		hit := false
 		for j, rest := range c.asked.Rest(&p.Last().By.Output) {
 			k, _ := world.KindNamed(c.asked.Kinds[j])
 			i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
 			if len(rest) < len(c.kinds[i].After) {
-				c.strike.hits(p.Event(p.Len()).Node)
+				hit = true
 			}
 			c.kinds[i].After = rest
 		}
-		c.asked = nil
+		if c.asked = nil; hit {
+			c.hits(p.Event(p.Len()).Node)
+		}
 	}
 	f := p.Last()
 	if (len(c.kinds) > 0 || c.strike.some) && p.System().Faulty() {
 		c.moments.read(p)
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
+			c.follow()
 			j = c.strike.lasting(p, j)
 			if p.Space().Restart != nil && c.chooses {
 				return p.AppendDrawn(j, nil, c.free.next())
@@ -246,7 +274,7 @@ func (c *chance) among(p *space.Path, i int) int {
 				continue
 			}
 			if j, ok := further(p, i, choice); ok {
-				c.strike.hits(e.Node)
+				c.hits(e.Node)
 				return c.strike.lasting(p, j)
 			}
 		}

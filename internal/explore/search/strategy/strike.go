@@ -35,6 +35,9 @@ type strike struct {
 	without Without
 }
 
+// followOf: one fault in so many follows the one before.
+const followOf = 3
+
 // Orders of magnitude of steps, of 2, from the least.
 const (
 	leastSteps = 3
@@ -64,7 +67,7 @@ func (s *strike) anywhere(m *moments, length int) {
 // again draws when the next one strikes.
 func (s *strike) again(f *space.Frame, m *moments, length int) {
 	s.every = s.draw.below(4) == 0 || s.without.Moments
-	if s.struck && s.draw.below(3) == 0 && !s.without.Together {
+	if s.struck && s.draw.below(followOf) == 0 && !s.without.Together {
 		every := s.every
 		s.close(s.hit)
 		if s.every = every; s.draw.below(2) == 0 {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
 // TestStrikesBehindEnds: a fault in a step, which lasts for a while, is followed by a crash right
@@ -57,5 +58,40 @@ func TestStrikesBehindEnds(t *testing.T) {
 	}
 	if _, most := strikes(Without{}, node(1)); all < most*3/4 || all == 0 {
 		t.Errorf("%d crashes where a fault does not end, %d where it does", all, most)
+	}
+}
+
+// TestFaultsInStepsFollow: where a node has been hit, faults within steps follow closely on some
+// paths, but not the one that is aimed at a site, nor where faults do not come together.
+func TestFaultsInStepsFollow(t *testing.T) {
+	follows := func(w Without, spares ariadne.ActionKind) (soon, ends, alone int) {
+		for index := range 1000 {
+			var c chance
+			c.begin([]ariadne.ActionKind{world.Fail},
+				origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}})
+			c.kinds = []likely{{Countdown: world.Countdown{Kind: world.Fail, After: []int{1 << 20}}, draw: newDraw(3, index)}}
+			c.strike.spares = spares
+			c.hits(5)
+			l := &c.kinds[0]
+			if l.After[0] > 1<<closeOrders {
+				continue
+			}
+			if soon++; l.wait.ends {
+				ends++
+			}
+			if l.wait.alone && l.wait.node == 5 {
+				alone++
+			}
+		}
+		return soon, ends, alone
+	}
+	if soon, ends, alone := follows(Without{}, 0); soon < 250 || soon > 420 || ends < soon/3 || alone < soon/3 {
+		t.Errorf("of 1000 paths %d have a fault soon, %d behind the end, %d on the node", soon, ends, alone)
+	}
+	if soon, _, _ := follows(Without{Together: true}, 0); soon != 0 {
+		t.Errorf("of 1000 paths %d have a fault soon without faults together", soon)
+	}
+	if soon, _, _ := follows(Without{}, world.Fail); soon != 0 {
+		t.Errorf("of 1000 paths %d have a fault soon that is aimed elsewhere", soon)
 	}
 }
