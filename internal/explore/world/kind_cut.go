@@ -169,7 +169,8 @@ func init() {
 		},
 	}))
 	register(Heal, Kind{
-		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut}, Starts: true, Ends: true,
+		Name: "heal", Doc: "the end of a partition", World: true, Of: []ariadne.ActionKind{Cut},
+		Starts: true, Ends: true,
 		Enabled: func(y *System, s *State, c Clock, events []Event) []Event {
 			for i := range s.Cuts {
 				if t := s.Cuts[i].Until; t != ariadne.Never && t <= c.First && t <= c.Start.Add(y.rules.ClockError) &&

@@ -18,5 +18,6 @@ const (
 // machine.
 func init() {
 	register(Stall, Kind{Name: ariadne.SyncStalls, Doc: "a step in which a sync begins that takes time", Fault: "Syncs that take time: calls that have files written to the disk, while other threads go on", Once: "a slow sync", Within: true})
-	register(Synced, itselfKind(Synced, ariadne.Disk, Kind{Name: "synced", Doc: "the end of a sync that takes time", Ends: true}))
+	register(Synced, itselfKind(Synced, ariadne.Disk,
+		Kind{Name: "synced", Doc: "the end of a sync that takes time", Ends: true}))
 }

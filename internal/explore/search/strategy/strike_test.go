@@ -69,7 +69,8 @@ func TestFaultsInStepsFollow(t *testing.T) {
 			var c chance
 			c.begin([]ariadne.ActionKind{world.Fail},
 				origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}})
-			c.kinds = []likely{{Countdown: world.Countdown{Kind: world.Fail, After: []int{1 << 20}}, draw: newDraw(3, index)}}
+			late := world.Countdown{Kind: world.Fail, After: []int{1 << 20}}
+			c.kinds = []likely{{Countdown: late, draw: newDraw(3, index)}}
 			c.strike.spares = spares
 			c.hits(5)
 			l := &c.kinds[0]
