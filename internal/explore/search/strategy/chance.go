@@ -180,9 +180,7 @@ func (c *chance) follow() {
 		}
 		l.Only, l.wait = nil, wait{alone: l.draw.below(2) == 0, node: c.strike.hit}
 		l.After = append(l.After[:0], 1+l.draw.below(1<<l.draw.below(closeOrders)))
-		if l.draw.below(2) == 0 {
-			l.wait.ends, l.wait.moments, l.wait.last = true, 1, c.moments.end(&l.draw, c.length)
-		}
+		c.moments.drawEnd(&l.draw, &l.wait, c.length)
 	}
 }
 

@@ -337,6 +337,13 @@ func (m *moments) drawLoss(d *draw, length int) wait {
 	return wait{moments: soon(d, m.most.relied-m.had.relied), relied: true, alone: true, last: m.end(d, length)}
 }
 
+// drawEnd draws whether a fault that follows another one at w.node closely waits for its end first.
+func (m *moments) drawEnd(d *draw, w *wait, length int) {
+	if d.below(2) == 0 {
+		w.ends, w.moments, w.last = true, 1, m.end(d, length)
+	}
+}
+
 // end draws a step at which a wait is over in any case: there may be no such moment.
 func (m *moments) end(d *draw, length int) int {
 	if rest := length - m.steps; rest > 1 {

@@ -70,9 +70,8 @@ func (s *strike) again(f *space.Frame, m *moments, length int) {
 	if s.struck && s.draw.below(followOf) == 0 && !s.without.Together {
 		every := s.every
 		s.close(s.hit)
-		if s.every = every; s.draw.below(2) == 0 {
-			s.wait.ends, s.wait.moments, s.wait.last = true, 1, m.end(&s.draw, length)
-		}
+		s.every = every
+		m.drawEnd(&s.draw, &s.wait, length)
 		return
 	}
 	rest := length - m.steps
