@@ -8,7 +8,6 @@ static void ask(pid_t pid)
 	cpu_set_t set;
 	struct rlimit r;
 	siginfo_t si = {0};
-	SHOW(getpriority(PRIO_PROCESS, pid));
 	SHOW(setpriority(PRIO_PROCESS, pid, 5));
 	SHOW(getpriority(PRIO_PROCESS, pid));
 	SHOW(sched_getscheduler(pid));
