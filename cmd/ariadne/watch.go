@@ -83,7 +83,8 @@ a violation may be none because a node was missing.`,
 	f.DurationVar(&o.Time, "time", 0, "end after this `duration` (default: when interrupted)")
 	f.BoolVar(&o.First, "first", false, "end at the first violation")
 	f.DurationVar(&o.Kill, "kill", 0, "kill a node that was started here about each `duration`, and start it again")
-	f.DurationVar(&o.Cut, "cut", 0, "separate nodes that were started here from others about each `duration`, for 50 ms to 6 s or as the spec says")
+	f.DurationVar(&o.Cut, "cut", 0,
+		"separate nodes that were started here about each `duration`, for 50 ms to 6 s or as the spec says")
 	f.BoolVar(&o.Budget, "budget", false, "end kills and cuts after as many as faults of the spec allows in one execution")
 	f.BoolVar(&o.Restart, "restart", false, "start nodes again that were started here and have ended")
 	f.Uint64Var(&o.Seed, "seed", 0, "`seed` of the times of --kill and --cut")

@@ -51,7 +51,7 @@ type Kind struct {
 	OnNodes *OnNodes
 	// World: its events change what lies between the nodes, and give none an input.
 	World bool
-	// Ends: its events end a fault, or begin what comes after it.
+	// Ends: its events end a fault: a node starts, a partition or a slow sync is over.
 	Ends bool
 	// Overtakes: when one of its events happens although something else comes first in
 	// time, that is held back.

@@ -162,13 +162,14 @@ func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	return all
 }
 
-// hits tells that a fault within a step has hit a node.
+// hits tells that a fault within a step has hit a node. Other faults may follow.
 func (c *chance) hits(id ariadne.NodeID) {
 	c.strike.hits(id)
 	c.follow()
 }
 
-// follow has a fault of each kind follow the last fault closely, on one path in three.
+// follow draws, for each kind within steps, whether its next fault follows the last fault closely:
+// one in followOf does.
 func (c *chance) follow() {
 	if c.moments.without().Together {
 		return

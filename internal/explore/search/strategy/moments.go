@@ -57,10 +57,10 @@ type moment struct {
 	// told has
 	relied bool
 	repeat bool // it has done nothing but what it has often done on the path
-	// a fault at its node has ended, or one of the network
-	ended, healed bool
-	node          ariadne.NodeID
-	relies        ariadne.NodeID // with relied, the node
+	ended  bool // a fault at its node is over: the node has started, or a slow sync has ended
+	healed bool // a partition is over
+	node   ariadne.NodeID
+	relies ariadne.NodeID // with relied, the node
 }
 
 // unsynced is what is not durable on a node's disks.
@@ -284,7 +284,7 @@ type wait struct {
 	moments int  // that are still to come; 0: it is over
 	novel   bool // of those that are new to the search
 	reply   bool // of those at which something was sent to a client
-	ends    bool // of those at which a fault at node ends, or one of the network
+	ends    bool // of those at which a fault at node ends, or a partition
 	relied  bool // of those at which somebody begins to rely on what is not synced
 	last    int  // step at which it is over at the latest; 0: none
 	// alone: the fault is to hit the node of the last moment, if it hits a node.
@@ -337,7 +337,8 @@ func (m *moments) drawLoss(d *draw, length int) wait {
 	return wait{moments: soon(d, m.most.relied-m.had.relied), relied: true, alone: true, last: m.end(d, length)}
 }
 
-// drawEnd draws whether a fault that follows another one at w.node closely waits for its end first.
+// drawEnd draws whether a fault that follows one at w.node waits until that has ended. Some faults
+// have no end, as a failing call: then it waits for a step late on the path.
 func (m *moments) drawEnd(d *draw, w *wait, length int) {
 	if d.below(2) == 0 {
 		w.ends, w.moments, w.last = true, 1, m.end(d, length)

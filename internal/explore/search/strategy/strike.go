@@ -14,12 +14,12 @@ import (
 // with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over
 // the orders of magnitude, anew after each. Steps that repeat what the node has often done mostly
 // do not count: an idle system leaves the same after each poll. One fault in three follows the one
-// before closely, which may be within a step: half of these hit the same node, and half come when
-// the one before has ended, with a restart, a partition or a slow sync. A kind of fault is drawn
-// first: there may be many ways to cut a network, and few to crash. Half of those on nodes hit a
-// leader: one that exposes what few others do, or the busiest one. A third of the waits are for a
-// loss of power, where there may be one: until somebody relies on what a node has not synced. One
-// path in quietOf has none.
+// before closely, also one within a step. Half of these hit the same node. Half of them wait until
+// the one before has ended: the node has restarted, the partition or the slow sync is over. A kind
+// of fault is drawn first: there may be many ways to cut a network, and few to crash. Half of those
+// on nodes hit a leader: one that exposes what few others do, or the busiest one. A third of the
+// waits are for a loss of power, where there may be one: until somebody relies on what a node has
+// not synced. One path in quietOf has none.
 type strike struct {
 	draw    draw
 	weights *Weights
@@ -133,9 +133,12 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 	return event, ok
 }
 
-// hits tells that a node was hit. When the next fault strikes is drawn anew.
+// hits tells that a fault has hit a node. The time of the next fault may depend on it, so that is
+// drawn again.
 func (s *strike) hits(id ariadne.NodeID) {
-	s.left = 0
+	if !s.without.Together {
+		s.left = 0
+	}
 	if !s.struck || !s.follows {
 		s.struck, s.hit = true, id
 	}

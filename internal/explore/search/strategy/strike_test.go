@@ -96,3 +96,14 @@ func TestFaultsInStepsFollow(t *testing.T) {
 		t.Errorf("of 1000 paths %d have a fault soon that is aimed elsewhere", soon)
 	}
 }
+
+// TestHitsDrawAgain: a fault has the time of the next one drawn again, but not where faults do not
+// come together.
+func TestHitsDrawAgain(t *testing.T) {
+	for _, together := range []bool{true, false} {
+		s := strike{left: 300, without: Without{Together: !together}}
+		if s.hits(3); (s.left == 0) != together || s.hit != 3 {
+			t.Errorf("together %v: after a fault at node %d the next one strikes in %d steps", together, s.hit, s.left)
+		}
+	}
+}
