@@ -28,7 +28,7 @@ func (y *System) HasOnlyHousekeeping(s *State) bool {
 // housekeeping reports whether a client waits, and whether there is housekeeping that can
 // happen and nothing else.
 func (y *System) housekeeping(s *State) (waits, wakes bool) {
-	if len(s.Flight) > 0 || slices.ContainsFunc(s.Cuts, func(c Standing) bool { return c.Until != ariadne.Never }) {
+	if len(s.Flight) > 0 || lastsIn(s.Cuts) {
 		return false, false
 	}
 	for i := range s.Nodes {
@@ -62,19 +62,31 @@ func (y *System) IsOver(s *State) bool {
 }
 
 // Recovered reports whether no fault lasts that will end by itself: each node that comes back has
-// done so, no partition stands, and no part of the network is slow, but for ever, and no sync is
-// under way.
+// done so and is awake, no partition stands, and no part of the network is slow, but for ever, and
+// no sync is under way.
 func (y *System) Recovered(s *State) bool {
 	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		if n.Down != ariadne.Up && n.Start != ariadne.Never || n.Falls != nil || n.Awake > s.Now {
+		if n := &s.Nodes[i]; s.lastsAt(ariadne.NodeID(i)) || n.Falls != nil || n.Awake > s.Now {
 			return false
 		}
 	}
-	ends := func(c Standing) bool { return c.Until != ariadne.Never }
-	syncs := func(f Flying) bool { return f.Flow.Proto == ariadne.Disk }
-	return !slices.ContainsFunc(s.Cuts, ends) && !slices.ContainsFunc(s.Slow, ends) &&
-		!slices.ContainsFunc(s.Flight, syncs)
+	return !lastsIn(s.Cuts) && !lastsIn(s.Slow)
+}
+
+// Lasts reports whether a fault at a node, or a partition, lasts, and will end by an event of a
+// kind that ends faults.
+func (s *State) Lasts(id ariadne.NodeID) bool { return s.lastsAt(id) || lastsIn(s.Cuts) }
+
+// lastsAt reports whether a node is down and comes back, or has a sync under way.
+func (s *State) lastsAt(id ariadne.NodeID) bool {
+	n := &s.Nodes[id]
+	return n.Down != ariadne.Up && n.Start != ariadne.Never ||
+		slices.ContainsFunc(s.Flight, func(f Flying) bool { return f.Flow.Proto == ariadne.Disk && f.To == id })
+}
+
+// lastsIn reports whether one of some faults of the network will end by itself.
+func lastsIn(all []Standing) bool {
+	return slices.ContainsFunc(all, func(c Standing) bool { return c.Until != ariadne.Never })
 }
 
 // ClearBudgets takes from a state what is left of its budgets: nothing happens from there on but

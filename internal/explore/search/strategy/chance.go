@@ -29,6 +29,8 @@ type chance struct {
 	chooses bool
 	// every: places in steps that repeat what the node has often done count, too.
 	every bool
+	// hit: the last step had a fault that others may follow.
+	hit bool
 	// Alternatives of a kind that were counted on the path so far, and the most that were on a path
 	// before.
 	counted, most [world.MaxKinds]int
@@ -64,6 +66,7 @@ type origin struct {
 // begin begins a path, in which there may be faults of these kinds within steps.
 func (c *chance) begin(kinds []ariadne.ActionKind, o origin) {
 	seed, index, w := o.seed, o.index, o.weights
+	c.hit = false
 	c.free, c.chooses, c.asked, c.length = newDraw(seed^0x6368_6f6f_7365, index), true, nil, o.length
 	c.moments.begin(o.features, o.length > 0, o.from)
 	c.strike.begin(seed, index, w, c.moments.without())
@@ -162,18 +165,21 @@ func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	return all
 }
 
-// hits tells that a fault within a step has hit a node. Other faults may follow.
+// hits tells that a fault within a step has hit a node.
 func (c *chance) hits(id ariadne.NodeID) {
 	c.strike.hits(id)
-	c.follow()
+	c.hit = true
 }
 
-// follow draws, for each kind within steps, whether its next fault follows the last fault closely:
-// one in followOf does.
-func (c *chance) follow() {
-	if c.moments.without().Together {
+// follow draws, for each kind of fault, whether its next one follows the last fault closely: one in
+// followOf does. The state is the one that the last fault has left.
+func (c *chance) follow(s *space.State) {
+	if !c.hit || c.moments.without().Together {
 		return
 	}
+	c.hit = false
+	lasts := s.Lasts(c.strike.hit)
+	c.strike.follow(&c.moments, lasts, c.length)
 	for i := range c.kinds {
 		l := &c.kinds[i]
 		if l.Kind == c.strike.spares || l.draw.below(followOf) > 0 {
@@ -181,7 +187,9 @@ func (c *chance) follow() {
 		}
 		l.Only, l.wait = nil, wait{alone: l.draw.below(2) == 0, node: c.strike.hit}
 		l.After = append(l.After[:0], 1+l.draw.below(1<<l.draw.below(closeOrders)))
-		c.moments.drawEnd(&l.draw, &l.wait, c.length)
+		if lasts {
+			c.moments.drawEnd(&l.draw, &l.wait, c.length)
+		}
 	}
 }
 
@@ -217,8 +225,9 @@ func (c *chance) vary(p *space.Path, i int, several bool) int {
 	f := p.Last()
 	if (len(c.kinds) > 0 || c.strike.some) && p.System().Faulty() {
 		c.moments.read(p)
+		c.follow(&f.State)
 		if j, ok := c.strike.next(f, &c.moments, c.length); ok {
-			c.follow()
+			c.hit = true
 			j = c.strike.lasting(p, j)
 			if p.Space().Restart != nil && c.chooses {
 				return p.AppendDrawn(j, nil, c.free.next())

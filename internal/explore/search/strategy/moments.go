@@ -337,8 +337,7 @@ func (m *moments) drawLoss(d *draw, length int) wait {
 	return wait{moments: soon(d, m.most.relied-m.had.relied), relied: true, alone: true, last: m.end(d, length)}
 }
 
-// drawEnd draws whether a fault that follows one at w.node waits until that has ended. Some faults
-// have no end, as a failing call: then it waits for a step late on the path.
+// drawEnd draws whether a fault that follows one at w.node waits until that has ended.
 func (m *moments) drawEnd(d *draw, w *wait, length int) {
 	if d.below(2) == 0 {
 		w.ends, w.moments, w.last = true, 1, m.end(d, length)

@@ -14,12 +14,12 @@ import (
 // with chance, it waits for a moment, or how many steps go by before one does is drawn evenly over
 // the orders of magnitude, anew after each. Steps that repeat what the node has often done mostly
 // do not count: an idle system leaves the same after each poll. One fault in three follows the one
-// before closely, also one within a step. Half of these hit the same node. Half of them wait until
-// the one before has ended: the node has restarted, the partition or the slow sync is over. A kind
-// of fault is drawn first: there may be many ways to cut a network, and few to crash. Half of those
-// on nodes hit a leader: one that exposes what few others do, or the busiest one. A third of the
-// waits are for a loss of power, where there may be one: until somebody relies on what a node has
-// not synced. One path in quietOf has none.
+// before closely, also one within a step. Half of these hit the same node. Where the one before
+// lasts, half of them wait for its end: the node has restarted, the partition or the slow sync is
+// over. A kind of fault is drawn first: there may be many ways to cut a network, and few to crash.
+// Half of those on nodes hit a leader: one that exposes what few others do, or the busiest one. A
+// third of the waits are for a loss of power, where there may be one: until somebody relies on what
+// a node has not synced. One path in quietOf has none.
 type strike struct {
 	draw    draw
 	weights *Weights
@@ -67,13 +67,6 @@ func (s *strike) anywhere(m *moments, length int) {
 // again draws when the next one strikes.
 func (s *strike) again(f *space.Frame, m *moments, length int) {
 	s.every = s.draw.below(4) == 0 || s.without.Moments
-	if s.struck && s.draw.below(followOf) == 0 && !s.without.Together {
-		every := s.every
-		s.close(s.hit)
-		s.every = every
-		m.drawEnd(&s.draw, &s.wait, length)
-		return
-	}
 	rest := length - m.steps
 	if s.wait = m.draw(&s.draw, length); f.State.Faults[world.Power] > 0 && !s.without.Moments && s.draw.below(3) == 0 {
 		s.wait = m.drawLoss(&s.draw, length)
@@ -133,12 +126,21 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 	return event, ok
 }
 
-// hits tells that a fault has hit a node. The time of the next fault may depend on it, so that is
-// drawn again.
-func (s *strike) hits(id ariadne.NodeID) {
-	if !s.without.Together {
-		s.left = 0
+// follow draws whether the next one follows the last fault closely: one in followOf does. It may
+// wait for the end of a fault that lasts.
+func (s *strike) follow(m *moments, lasts bool, length int) {
+	if !s.some || s.draw.below(followOf) > 0 {
+		return
 	}
+	s.close(s.hit)
+	s.every = s.draw.below(4) == 0 || s.without.Moments
+	if lasts {
+		m.drawEnd(&s.draw, &s.wait, length)
+	}
+}
+
+// hits tells that a fault has hit a node.
+func (s *strike) hits(id ariadne.NodeID) {
 	if !s.struck || !s.follows {
 		s.struck, s.hit = true, id
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/explore/space"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 )
 
@@ -24,6 +25,9 @@ func TestStrikesBehindEnds(t *testing.T) {
 			for m.steps = 1; m.steps <= 400; m.steps++ {
 				if m.now = (moment{node: 2}); m.steps == hit {
 					s.hits(1)
+					if !w.Together {
+						s.follow(&m, true, 400)
+					}
 				}
 				if m.steps == end {
 					ends(&m)
@@ -61,49 +65,69 @@ func TestStrikesBehindEnds(t *testing.T) {
 	}
 }
 
-// TestFaultsInStepsFollow: where a node has been hit, faults within steps follow closely on some
-// paths, but not the one that is aimed at a site, nor where faults do not come together.
-func TestFaultsInStepsFollow(t *testing.T) {
-	follows := func(w Without, spares ariadne.ActionKind) (soon, ends, alone int) {
+// TestNextFollows: where a node has been hit, the next fault follows closely on one path in three,
+// and waits for the end on half of these, where there will be one. But not a fault that is aimed at
+// a site, nor where faults do not come together. The others come when they would have.
+func TestNextFollows(t *testing.T) {
+	const late = 1 << 20
+	type counts struct{ soon, ends, alone, strikes, strikesEnds, others int }
+	follows := func(w Without, spares ariadne.ActionKind, lasts bool) (n counts) {
+		s := &space.State{}
+		s.Nodes = make([]world.NodeState, 6)
+		for i := range s.Nodes {
+			s.Nodes[i].Start = ariadne.Never
+		}
+		if lasts {
+			s.Nodes[5].Down, s.Nodes[5].Start = ariadne.Crashed, 1
+		}
 		for index := range 1000 {
 			var c chance
 			c.begin([]ariadne.ActionKind{world.Fail},
 				origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}})
-			late := world.Countdown{Kind: world.Fail, After: []int{1 << 20}}
-			c.kinds = []likely{{Countdown: late, draw: newDraw(3, index)}}
-			c.strike.spares = spares
+			fails := world.Countdown{Kind: world.Fail, After: []int{late}}
+			c.kinds = []likely{{Countdown: fails, draw: newDraw(3, index)}}
+			c.strike.some, c.strike.left, c.strike.wait, c.strike.spares = true, late, wait{}, spares
 			c.hits(5)
-			l := &c.kinds[0]
-			if l.After[0] > 1<<closeOrders {
-				continue
+			c.follow(s)
+			if l := &c.kinds[0]; l.After[0] <= 1<<closeOrders {
+				n.soon++
+				n.ends += bit(l.wait.ends)
+				n.alone += bit(l.wait.alone && l.wait.node == 5)
 			}
-			if soon++; l.wait.ends {
-				ends++
+			switch x := &c.strike; {
+			case x.left <= 1<<closeOrders:
+				n.strikes++
+				n.strikesEnds += bit(x.wait.ends)
+			case x.left != late:
+				n.others++
 			}
-			if l.wait.alone && l.wait.node == 5 {
-				alone++
+			before := c
+			if c.follow(s); c.strike.left != before.strike.left || c.kinds[0].wait != before.kinds[0].wait {
+				t.Fatal("one fault is followed twice")
 			}
 		}
-		return soon, ends, alone
+		return n
 	}
-	if soon, ends, alone := follows(Without{}, 0); soon < 250 || soon > 420 || ends < soon/3 || alone < soon/3 {
-		t.Errorf("of 1000 paths %d have a fault soon, %d behind the end, %d on the node", soon, ends, alone)
+	third := func(n int) bool { return n > 250 && n < 420 }
+	n := follows(Without{}, 0, true)
+	if !third(n.soon) || n.ends < n.soon/3 || n.alone < n.soon/3 || !third(n.strikes) || n.strikesEnds < n.strikes/3 ||
+		n.others != 0 {
+		t.Errorf("of 1000 paths %+v", n)
 	}
-	if soon, _, _ := follows(Without{Together: true}, 0); soon != 0 {
-		t.Errorf("of 1000 paths %d have a fault soon without faults together", soon)
+	if n := follows(Without{}, 0, false); !third(n.soon) || !third(n.strikes) || n.ends+n.strikesEnds != 0 {
+		t.Errorf("where no fault lasts, of 1000 paths %+v", n)
 	}
-	if soon, _, _ := follows(Without{}, world.Fail); soon != 0 {
-		t.Errorf("of 1000 paths %d have a fault soon that is aimed elsewhere", soon)
+	if n := follows(Without{Together: true}, 0, true); n != (counts{}) {
+		t.Errorf("without faults together, of 1000 paths %+v", n)
+	}
+	if n := follows(Without{}, world.Fail, true); n.soon != 0 || !third(n.strikes) {
+		t.Errorf("with a fault that is aimed elsewhere, of 1000 paths %+v", n)
 	}
 }
 
-// TestHitsDrawAgain: a fault has the time of the next one drawn again, but not where faults do not
-// come together.
-func TestHitsDrawAgain(t *testing.T) {
-	for _, together := range []bool{true, false} {
-		s := strike{left: 300, without: Without{Together: !together}}
-		if s.hits(3); (s.left == 0) != together || s.hit != 3 {
-			t.Errorf("together %v: after a fault at node %d the next one strikes in %d steps", together, s.hit, s.left)
-		}
+func bit(b bool) int {
+	if b {
+		return 1
 	}
+	return 0
 }

@@ -88,14 +88,16 @@ func TestWithoutMoments(t *testing.T) {
 func TestWithoutTogether(t *testing.T) {
 	together := func(w Without) (follow, close int) {
 		for index := range 1000 {
-			var s strike
-			var m moments
-			m.begin(&Features{without: w}, true, 0)
-			if s.begin(3, index, &unweighted, m.without()); s.follows {
+			var c chance
+			o := origin{seed: 3, index: index, length: 300, weights: &unweighted, features: &Features{without: w}}
+			if c.begin(nil, o); c.strike.follows {
 				follow++
 			}
-			s.struck, s.hit = true, 7
-			if s.again(&space.Frame{}, &m, 300); s.wait.node == 7 {
+			s := &space.State{}
+			s.Nodes = make([]world.NodeState, 8)
+			c.strike.some = true
+			c.hits(7)
+			if c.follow(s); c.strike.wait.node == 7 {
 				close++
 			}
 		}
