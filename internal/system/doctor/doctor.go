@@ -40,6 +40,7 @@ type Facts struct {
 	MountSetattr error  // likewise
 	Pages        error  // of following which pages a process writes
 	BPF          string // why a watch cannot look into programs; "": it can
+	Sockets      string // why it cannot list their sockets by BPF; "": it can
 	Filesystems  string // /proc/filesystems
 	ProcStatus   error  // of reading /proc/self/status
 	Cores        int
@@ -62,7 +63,7 @@ func Judge(f Facts) []Check {
 		judgePages(f.Pages),
 		judgeTmpfs(f.Filesystems),
 		judgeCall("/proc", f.ProcStatus, "mounted", "mount -t proc proc /proc"),
-		judgeBPF(f.BPF),
+		judgeBPF(f.BPF, f.Sockets),
 		judgeCores(f.Cores),
 		judgeMemory(f.MemoryMB),
 		judgeCall("a program", f.Program, "runs under Ariadne", "fix the problems above first; if there are none, report this with the output of uname -a"),
@@ -88,9 +89,12 @@ func judgeCPUID(trapped bool, models string) Check {
 }
 
 // judgeBPF finds nothing wrong: a watch can do without it.
-func judgeBPF(why string) Check {
-	if why != "" {
-		return good("watch", "lines of programs, and positions of TCP streams at each heartbeat, but no functions: "+why)
+func judgeBPF(functions, sockets string) Check {
+	switch {
+	case functions != "":
+		return good("watch", "lines of programs, and positions of TCP streams at each heartbeat, but no functions: "+functions)
+	case sockets != "":
+		return good("watch", "lines and functions of programs, and positions of TCP streams at each heartbeat: "+sockets)
 	}
 	return good("watch", "lines and functions of programs, and positions of TCP streams by BPF")
 }

@@ -24,6 +24,7 @@ func TestJudge(t *testing.T) {
 		{func(f *Facts) { f.Root, f.AppArmorNS, f.YamaScope = true, "1", "1" }, "", ""},
 		{func(f *Facts) { f.Pages = unix.EPERM }, "", ""},
 		{func(f *Facts) { f.BPF = "not permitted" }, "", ""},
+		{func(f *Facts) { f.Sockets = "no list" }, "", ""},
 		{func(f *Facts) { f.Release = "5.11.22" }, "kernel", "use Linux 5.12 or later"},
 		{func(f *Facts) { f.Release = "4.19" }, "kernel", "use Linux 5.12 or later"},
 		{func(f *Facts) { f.Release = "strange" }, "kernel", "use Linux 5.12 or later"},

@@ -22,6 +22,7 @@ func Look() Facts {
 	var name unix.Utsname
 	unix.Uname(&name)
 	_, statusErr := os.ReadFile("/proc/self/status")
+	functions, sockets := probe.Check()
 	return Facts{
 		Release:      unix.ByteSliceToString(name.Release[:]),
 		Machine:      unix.ByteSliceToString(name.Machine[:]),
@@ -40,7 +41,8 @@ func Look() Facts {
 		PidfdGetfd:   tryCall(unix.SYS_PIDFD_GETFD, ^uintptr(0), ^uintptr(0), 0),
 		MountSetattr: tryCall(unix.SYS_MOUNT_SETATTR, ^uintptr(0), 0, 0),
 		Pages:        tracee.CanFollowPages(),
-		BPF:          probe.Check(),
+		BPF:          functions,
+		Sockets:      sockets,
 		Filesystems:  read("/proc/filesystems"),
 		ProcStatus:   statusErr,
 		Cores:        runtime.NumCPU(),

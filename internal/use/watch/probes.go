@@ -2,6 +2,7 @@ package watch
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -71,7 +72,11 @@ func (a *Agent) openKernel() (err error) {
 		if err = a.kernel.FollowSockets(); err == nil {
 			return nil
 		}
-		err = fmt.Errorf("%w (close: %v)", err, a.kernel.Close())
+		if a.queries != nil && errors.Is(err, probe.ErrNoSockets) {
+			a.without = probe.Explain(err)
+			return nil
+		}
+		err = errors.Join(err, a.kernel.Close())
 		a.kernel = nil
 	}
 	if a.queries != nil {
@@ -277,7 +282,8 @@ const positionsEvery = 5 * time.Millisecond
 // readPositions returns the positions of each node in TCP streams; nil: they are not read now.
 func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
 	since := time.Duration(a.now() - a.placed)
-	if since < positionsEvery || (!some || a.kernel == nil) && since < a.spec.Watch.Heartbeat {
+	follows := a.kernel != nil && a.kernel.FollowsSockets()
+	if since < positionsEvery || (!some || !follows) && since < a.spec.Watch.Heartbeat {
 		return nil, nil
 	}
 	a.placed = a.now()
@@ -285,7 +291,7 @@ func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
 	for i := range all {
 		all[i] = &live.Positions{Sent: map[live.Stream]uint32{}, Got: map[live.Stream]uint32{}}
 	}
-	if a.kernel == nil {
+	if !follows {
 		return all, a.diagnose(all)
 	}
 	sockets, err := a.kernel.Sockets()

@@ -207,11 +207,14 @@ func (k *Kernel) Follow(node int, pids ...int) error {
 }
 
 // Close ends everything: no probe is left.
-func (k *Kernel) Close() error {
+func (k *Kernel) Close() error { return k.closeFrom(0) }
+
+// closeFrom ends what was begun last, down to number i.
+func (k *Kernel) closeFrom(i int) error {
 	var all error
-	for i := len(k.all) - 1; i >= 0; i-- {
-		all = errors.Join(all, k.all[i].Close())
+	for j := len(k.all) - 1; j >= i; j-- {
+		all = errors.Join(all, k.all[j].Close())
 	}
-	k.all = nil
+	k.all = k.all[:i]
 	return all
 }

@@ -44,8 +44,25 @@ type Socket struct {
 	Written, Read uint32
 }
 
-// FollowSockets begins to mark the sockets of nodes.
+// ErrNoSockets: the kernel lists no sockets of nodes. Functions can be probed all the same.
+var ErrNoSockets = errors.New("BPF: the kernel refuses to list sockets")
+
+// FollowSockets begins to mark the sockets of nodes. The error is ErrNoSockets where the rest of k
+// can be used without it.
 func (k *Kernel) FollowSockets() error {
+	from := len(k.all)
+	err := k.followSockets()
+	if err == nil {
+		return nil
+	}
+	k.sockets = nil
+	return errors.Join(fmt.Errorf("%w: %w", ErrNoSockets, err), k.closeFrom(from))
+}
+
+// FollowsSockets reports whether Sockets has those of nodes.
+func (k *Kernel) FollowsSockets() bool { return k.sockets != nil }
+
+func (k *Kernel) followSockets() error {
 	s := &k.fields
 	for _, f := range []struct {
 		in, name string
