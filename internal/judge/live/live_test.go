@@ -176,6 +176,9 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 			for next < len(own) && own[next].at <= at {
 				r := own[next].Record
 				r.After, r.At = checked, at
+				if rapid.Bool().Draw(t, "knows each message") {
+					r.Positions = &Positions{Sent: x.positions(node, at).Sent, Got: x.positions(node, checked).Got}
+				}
 				tell(r)
 				next++
 			}
@@ -288,20 +291,32 @@ func TestPositionsDecide(t *testing.T) {
 				Sent: map[Stream]uint32{streamOf(node, 1-node): sent},
 				Got:  map[Stream]uint32{streamOf(1-node, node): got}}}
 	}
+	bound := func(r Record, sent, got uint32) Record {
+		r.Positions = at(int(r.Node), 0, 0, sent, got).Positions
+		return r
+	}
 	for _, c := range []struct {
 		name              string
+		sent              uint32 // what n1 had written when its positions were read
+		own               uint32 // what it had written when its event was over, if that is known
 		got               uint32 // what n2 had read of n1's stream before its event
 		judged, undecided int
 	}{
-		{"n2 has read what n1 sent after its event", 20, 5, 0},
-		{"n2 has read nothing of it", 10, 4, 1},
+		{"n2 has read what n1 sent after its event", 10, 0, 20, 5, 0},
+		{"n2 has read nothing of it", 10, 0, 10, 4, 1},
+		{"n1's positions come too late for that", 20, 0, 20, 4, 1},
+		{"n1 knows them of each message", 20, 10, 20, 5, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := NewVerifier(Config{ClockError: 100}, leaders(2))
+			ends := change(0, 4, 1300, 1310, true)
+			if c.own > 0 {
+				ends = bound(ends, c.own, 5)
+			}
 			for _, r := range []Record{
 				{Node: 0, Seq: 1, Kind: Up, After: 0, At: 0}, {Node: 1, Seq: 1, Kind: Up, After: 500, At: 500},
 				change(0, 2, 1000, 1000, false), at(0, 3, 1000, 5, 5),
-				change(0, 4, 1300, 1310, true), at(0, 5, 1312, 10, 5),
+				ends, at(0, 5, 1312, c.sent, 5),
 				at(1, 2, 1330, 5, c.got), change(1, 3, 1340, 1345, false),
 				{Node: 0, Seq: 6, Kind: Beat, At: 9000}, {Node: 1, Seq: 4, Kind: Beat, At: 9000},
 			} {

@@ -234,7 +234,7 @@ func (v *Verifier) enter(r *Record) {
 	if of := v.relevant(r); of != nil {
 		v.await(of, false)
 	}
-	if r.Positions == nil {
+	if r.Positions == nil || r.Kind != Beat {
 		return
 	}
 	for _, e := range f.unsent {
@@ -275,7 +275,11 @@ func (v *Verifier) await(r *Record, away bool) {
 	f := &v.nodes[r.Node]
 	f.events++
 	e := &event{Record: r, place: f.events, next: ariadne.Never, away: away}
-	if !away {
+	switch {
+	case away:
+	case r.Positions != nil:
+		e.got, e.sent = r.Positions, r.Positions
+	default:
 		e.got = f.before(r.After)
 		f.unsent = append(f.unsent, e)
 	}

@@ -34,6 +34,8 @@ type Watch struct {
 	Parts int
 	// MaxCalls is how many calls of functions of one node are watched in a second; 0: all.
 	MaxCalls int
+	// EachMessage: events have the positions in TCP streams that were theirs when they happened.
+	EachMessage bool
 }
 
 // Native is how the programs of a node are found on a machine that runs them natively. One of
@@ -114,6 +116,7 @@ var watchFields = []field[watchText]{
 		}},
 	countField("parts", "Into how many parts a property that is judged by keys is divided: agree, one with per, rises, and that a stage with a key has no tuples. The processes of a watch share the parts; default 1.", 1, maxParts, func(w *watchText) *int { return &w.Parts }),
 	countField("max_calls", "How many calls of functions of one node are watched in a second, at most. Of further ones the values are unknown; default: all.", 10, maxCalls, func(w *watchText) *int { return &w.MaxCalls }),
+	flagField("each_message", "Every message over TCP is recorded, so that messages decide the order of more events. It costs the programs more; default: positions are read when something is shown, at most every 5ms.", func(w *watchText) *bool { return &w.EachMessage }),
 	durationField("clock_error", "By how much the clocks of two machines differ at most; default 0: all nodes run on this machine.", 0, func(w *watchText) *time.Duration { return &w.ClockError }),
 }
 

@@ -61,6 +61,7 @@ type watched struct {
 	skipped []string         // names of tuples whose changes were left out
 	sought  string           // what of it was never found, as it was told
 	heard   [faultKinds]bool // it has written a line that must come before such faults
+	traffic
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -407,6 +408,11 @@ func (a *Agent) observe(ctx context.Context) error {
 		return err
 	}
 	a.tellSkipped()
+	before := all
+	if !complete {
+		before = a.beat
+	}
+	a.boundEvents(told, positions, before)
 	owed := len(a.batch) > told || a.owed
 	if a.owed = owed && (!complete || positions == nil && time.Duration(all-a.beat) < beatEvery); a.owed {
 		return nil

@@ -69,10 +69,16 @@ func (a *Agent) openKernel() (err error) {
 	a.kernel, err = probe.Open()
 	if err == nil {
 		a.kernel.MaxCalls = a.spec.Watch.MaxCalls
-		if err = a.kernel.FollowSockets(); err == nil {
-			return nil
+		if a.spec.Watch.EachMessage {
+			err = a.kernel.FollowMessages(a.hearMessage)
 		}
-		if a.queries != nil && errors.Is(err, probe.ErrNoSockets) {
+		if err == nil {
+			err = a.kernel.FollowSockets()
+		}
+		switch needed := a.queries != nil || a.spec.Watch.EachMessage; {
+		case err == nil:
+			return nil
+		case needed && errors.Is(err, probe.ErrNoSockets):
 			a.without = probe.Explain(err)
 			return nil
 		}
@@ -81,6 +87,9 @@ func (a *Agent) openKernel() (err error) {
 	}
 	if a.queries != nil {
 		return fmt.Errorf("function %s cannot be probed: %s", a.queries[0].Function, probe.Explain(err))
+	}
+	if a.spec.Watch.EachMessage {
+		return fmt.Errorf("watch: each_message is not possible: %s", probe.Explain(err))
 	}
 	a.without = probe.Explain(err)
 	return nil
@@ -282,8 +291,9 @@ const positionsEvery = 5 * time.Millisecond
 // readPositions returns the positions of each node in TCP streams; nil: they are not read now.
 func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
 	since := time.Duration(a.now() - a.placed)
+	exactly := some && a.spec.Watch.EachMessage
 	follows := a.kernel != nil && a.kernel.FollowsSockets()
-	if since < positionsEvery || (!some || !follows) && since < a.spec.Watch.Heartbeat {
+	if !exactly && (since < positionsEvery || (!some || !follows) && since < a.spec.Watch.Heartbeat) {
 		return nil, nil
 	}
 	a.placed = a.now()

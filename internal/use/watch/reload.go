@@ -56,8 +56,9 @@ func sameNodes(was, now *spec.Spec) error {
 		return fail("the nodes have")
 	case !reflect.DeepEqual(unlined(was.Watch.Native), unlined(now.Watch.Native)):
 		return fail("the ways to find the nodes (watch: nodes) have")
-	case !maps.Equal(was.Watch.Sample, now.Watch.Sample), was.Watch.MaxCalls != now.Watch.MaxCalls:
-		return fail("watch: sample or max_calls has")
+	case !maps.Equal(was.Watch.Sample, now.Watch.Sample), was.Watch.MaxCalls != now.Watch.MaxCalls,
+		was.Watch.EachMessage != now.Watch.EachMessage:
+		return fail("watch: sample, max_calls or each_message has")
 	}
 	return nil
 }

@@ -31,6 +31,8 @@ type functions struct {
 	woken   *ebpf.Map // when a call made Descriptor readable last
 	sites   []site
 	record  ringbuf.Record
+	// onMessage takes the messages of nodes; nil: they are not followed.
+	onMessage func(Message)
 }
 
 // site is where a probe is.
@@ -320,7 +322,7 @@ func (k *Kernel) Descriptor() int {
 }
 
 // Calls calls f with the calls that there were since it was last called, in the order in which they
-// began. complete: there is none before the time at which Calls was called that was not among them.
+// began, and tells of messages (FollowMessages). complete: there is none before the time at which Calls was called that was not among them.
 func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 	if k.ring == nil {
 		return true, nil
@@ -332,6 +334,11 @@ func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 			return k.reader.AvailableBytes() == 0, nil
 		} else if err != nil {
 			return false, fmt.Errorf("BPF: %w", err)
+		}
+		if ok, err := k.tellMessage(k.record.RawSample); err != nil {
+			return false, err
+		} else if ok {
+			continue
 		}
 		c, err := k.parseCall(k.record.RawSample)
 		if err != nil {

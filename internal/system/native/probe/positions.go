@@ -62,7 +62,8 @@ func (k *Kernel) FollowSockets() error {
 // FollowsSockets reports whether Sockets has those of nodes.
 func (k *Kernel) FollowsSockets() bool { return k.sockets != nil }
 
-func (k *Kernel) followSockets() error {
+// locate finds out where the fields of sockets are.
+func (k *Kernel) locate() error {
 	s := &k.fields
 	for _, f := range []struct {
 		in, name string
@@ -83,6 +84,13 @@ func (k *Kernel) followSockets() error {
 		if f.in == "sock_common" {
 			s.common = max(s.common, (at+f.size+7)/8*8)
 		}
+	}
+	return nil
+}
+
+func (k *Kernel) followSockets() error {
+	if err := k.locate(); err != nil {
+		return err
 	}
 	var err error
 	number := &btf.Int{Size: 4}
@@ -204,13 +212,16 @@ func (k *Kernel) Sockets() (all []Socket, err error) {
 func (f *socketFields) socket(b []byte) Socket {
 	s := Socket{Node: int(binary.LittleEndian.Uint32(b)), Written: binary.LittleEndian.Uint32(b[4:]),
 		Read: binary.LittleEndian.Uint32(b[8:])}
-	c := b[16:]
-	local, remote := netip.AddrFrom4([4]byte(c[f.local:])), netip.AddrFrom4([4]byte(c[f.remote:]))
-	if binary.LittleEndian.Uint16(c[f.family:]) == unix.AF_INET6 {
-		local, remote = netip.AddrFrom16([16]byte(c[f.local6:])).Unmap(),
-			netip.AddrFrom16([16]byte(c[f.remote6:])).Unmap()
-	}
-	s.Local = netip.AddrPortFrom(local, binary.LittleEndian.Uint16(c[f.localPort:]))
-	s.Remote = netip.AddrPortFrom(remote, binary.BigEndian.Uint16(c[f.remotePort:]))
+	s.Local, s.Remote = f.ends(b[16:])
 	return s
+}
+
+// ends are the addresses of a struct sock_common.
+func (f *socketFields) ends(c []byte) (local, remote netip.AddrPort) {
+	from, to := netip.AddrFrom4([4]byte(c[f.local:])), netip.AddrFrom4([4]byte(c[f.remote:]))
+	if binary.LittleEndian.Uint16(c[f.family:]) == unix.AF_INET6 {
+		from, to = netip.AddrFrom16([16]byte(c[f.local6:])).Unmap(), netip.AddrFrom16([16]byte(c[f.remote6:])).Unmap()
+	}
+	return netip.AddrPortFrom(from, binary.LittleEndian.Uint16(c[f.localPort:])),
+		netip.AddrPortFrom(to, binary.BigEndian.Uint16(c[f.remotePort:]))
 }

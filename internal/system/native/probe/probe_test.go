@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 
@@ -364,6 +365,55 @@ func TestSockets(t *testing.T) {
 	}
 	if ends[0].Node != 5 {
 		t.Errorf("node %d", ends[0].Node)
+	}
+}
+
+// TestMessages: each write to a connection, and each read from it, is told of with its time and the
+// position of its stream, which both ends count alike.
+func TestMessages(t *testing.T) {
+	k := open(t)
+	if err := k.Follow(5, os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
+	var all []Message
+	if err := k.FollowMessages(func(m Message) { all = append(all, m) }); err != nil {
+		t.Fatal(err)
+	}
+	a, b := connection(t)
+	var times []ariadne.Time
+	for range 3 {
+		exchange(t, a, b, 500, 500)
+		times = append(times, native.Now())
+	}
+	exchange(t, b, a, 7, 7)
+	if complete, err := k.Calls(func(Call) { t.Error("a call") }); !complete || err != nil {
+		t.Fatal(complete, err)
+	}
+	ofA, ofB := a.LocalAddr().String(), b.LocalAddr().String()
+	var written, read []uint32
+	for _, m := range all {
+		if m.Node != 5 {
+			t.Errorf("node %d", m.Node)
+		}
+		switch local, remote := m.Local.String(), m.Remote.String(); {
+		case local == ofA && remote == ofB && m.Writes:
+			if i := len(written); i > 0 && i < len(times) && (native.FromKernel(m.At) <= times[i-1] || native.FromKernel(m.At) >= times[i]) {
+				t.Errorf("write %d was at %v, which is not from %v to %v", i, m.At, times[i-1], times[i])
+			}
+			written = append(written, m.Position)
+		case local == ofB && remote == ofA && !m.Writes:
+			if len(read) == 0 || read[len(read)-1] != m.Position {
+				read = append(read, m.Position)
+			}
+		}
+	}
+	if len(written) != 3 || len(read) != 3 {
+		t.Fatalf("written %v, read %v", written, read)
+	}
+	for i := range written {
+		if read[i]-written[i] != 500 || i > 0 && written[i] != read[i-1] {
+			t.Errorf("write %d from %d on, read up to %d", i, written[i], read[i])
+		}
 	}
 }
 
