@@ -20,8 +20,9 @@ import (
 var watchedRates = []int{100, 1000, 10_000}
 
 // measureRates measures what it costs a server of Redis that each of its commands is exposed by a
-// call of a function, at some rates: processor time for each command, and of a processor. Rounds
-// with and without a watch take turns. The watch itself takes a share of one processor.
+// call of a function, at some rates, with each message or not: processor time for each command, and
+// of a processor. Rounds without a watch, and with one in each way, take turns. The watch itself
+// takes a share of one processor.
 func (b *bench) measureRates() error {
 	if os.Getuid() != 0 {
 		b.missing = append(b.missing, "watch_exposure: probes need root")
@@ -36,23 +37,29 @@ func (b *bench) measureRates() error {
 	}
 	defer s.stop()
 	for _, rate := range watchedRates {
-		var exposure, share, own []float64
+		ways := []watchWay{byCalls, byCallsMessages}
+		exposure, share, own := map[watchWay][]float64{}, map[watchWay][]float64{}, map[watchWay][]float64{}
 		for range max(b.repeat, 3) {
-			without, err := b.loadAt(s, rate, false)
+			without, err := b.loadAt(s, rate, "")
 			if err != nil {
 				return err
 			}
-			with, err := b.loadAt(s, rate, true)
-			if err != nil {
-				return err
+			for _, way := range ways {
+				with, err := b.loadAt(s, rate, way)
+				if err != nil {
+					return err
+				}
+				more := with.perWrite - without.perWrite
+				exposure[way], share[way] = append(exposure[way], more*1e6), append(share[way], more*float64(rate))
+				own[way] = append(own[way], with.watch)
 			}
-			more := with.perWrite - without.perWrite
-			exposure, share = append(exposure, more*1e6), append(share, more*float64(rate))
-			own = append(own, with.watch)
 		}
-		b.keep(fmt.Sprintf("watch_exposure.redis.%d", rate), "us", exposure)
-		b.keep(fmt.Sprintf("watch_exposures.redis.%d", rate), "", share)
-		b.keep(fmt.Sprintf("watch_processor.redis.%d", rate), "", own)
+		for _, way := range ways {
+			name := map[watchWay]string{byCalls: "redis", byCallsMessages: "redis_messages"}[way]
+			b.keep(fmt.Sprintf("watch_exposure.%s.%d", name, rate), "us", exposure[way])
+			b.keep(fmt.Sprintf("watch_exposures.%s.%d", name, rate), "", share[way])
+			b.keep(fmt.Sprintf("watch_processor.%s.%d", name, rate), "", own[way])
+		}
 	}
 	return nil
 }
@@ -80,19 +87,19 @@ func (b *bench) serveRedis() (*served, error) {
 	return nil, errors.New("redis-server did not begin to serve within 10 s")
 }
 
-// loadAt has clients write at a rate, watched or not.
-func (b *bench) loadAt(s *served, rate int, watched bool) (l watchedLoad, err error) {
+// loadAt has clients write at a rate, watched in some way.
+func (b *bench) loadAt(s *served, rate int, way watchWay) (l watchedLoad, err error) {
 	own := time.Duration(0)
 	pid := 0
-	if watched {
+	if way != "" {
 		var out bytes.Buffer
-		watch, err := b.beginWatch(s, "redis", "  put: {function: call, fields: {arguments: c.argc}}",
+		watch, err := b.beginWatch(s, way, "  put: {function: call, fields: {arguments: c.argc}}",
 			"len(failed) > 0 and len(put) > 0", &out)
 		if err != nil {
 			return l, err
 		}
 		pid = watch.Process.Pid
-		defer func() { err = errors.Join(err, endWatch(watch, "calls", &out, int(l.writes*watchedRound.Seconds()))) }()
+		defer func() { err = errors.Join(err, endWatch(watch, way, &out, int(l.writes*watchedRound.Seconds()))) }()
 		if own, err = processorTime(pid); err != nil {
 			return l, err
 		}
@@ -112,7 +119,7 @@ func (b *bench) loadAt(s *served, rate int, watched bool) (l watchedLoad, err er
 		return l, err
 	}
 	l.writes, l.perWrite = float64(n)/watchedRound.Seconds(), (after-before).Seconds()/float64(n)
-	if watched {
+	if way != "" {
 		ownAfter, err := processorTime(pid)
 		if err != nil {
 			return l, err

@@ -18,23 +18,38 @@ import (
 	"github.com/ariadne-mc/ariadne/tools/child"
 )
 
-// watchSpec watches one server of etcd that runs already: its lines and ends, and the positions of
-// its connections. With calls, each write is exposed by a function, too.
+// watchSpec watches one server that runs already: its lines and ends, and the positions of its
+// connections. By calls, each command is exposed by a function, too.
 const watchSpec = `
 nodes: [{name: server}]
 expose:
   failed: {line: 'panic'}
 %s
 properties: {nothing fails: {never: %s}}
-watch: {nodes: {server: {pid: %d, before: nothing, log: %s}}}
+watch: {each_message: %v, nodes: {server: {pid: %d, before: nothing, log: %s}}}
 `
+
+// watchWay is what a watch sees of a server in a round of measurements; "": there is none.
+type watchWay string
+
+// The ways: lines and the positions of connections, each message besides, and a call for each
+// command besides lines, with each message or not.
+const (
+	byLines         watchWay = "lines"
+	byMessages      watchWay = "messages"
+	byCalls         watchWay = "calls"
+	byCallsMessages watchWay = "calls_messages"
+)
+
+func (w watchWay) calls() bool    { return w == byCalls || w == byCallsMessages }
+func (w watchWay) messages() bool { return w == byMessages || w == byCallsMessages }
 
 // watchedRound is how long a server is under load in one measurement.
 const watchedRound = 4 * time.Second
 
 // measureWatch measures what a watch costs a server of etcd that is under load: of its processor
-// time for each write, and of the writes in a second. Rounds without a watch, with one, and with
-// one that sees a call for each write take turns. The watch itself takes a share of one processor.
+// time for each write, and of the writes in a second. Rounds without a watch, and with one in each
+// way, take turns. The watch itself takes a share of one processor.
 func (b *bench) measureWatch() error {
 	if os.Getuid() != 0 {
 		b.missing = append(b.missing, "watch_overhead: probes need root")
@@ -48,26 +63,28 @@ func (b *bench) measureWatch() error {
 		return err
 	}
 	defer s.stop()
-	var positions, calls, slower, slowerCalls, own, ownCalls []float64
+	ways := []watchWay{byLines, byMessages, byCalls, byCallsMessages}
+	overhead, slower, own := map[watchWay][]float64{}, map[watchWay][]float64{}, map[watchWay][]float64{}
 	for range max(b.repeat, 3) {
-		var rounds [3]watchedLoad
-		for i, way := range []string{"", "lines", "calls"} {
-			if rounds[i], err = b.loadWatched(s, way); err != nil {
+		alone, err := b.loadWatched(s, "")
+		if err != nil {
+			return err
+		}
+		for _, way := range ways {
+			watched, err := b.loadWatched(s, way)
+			if err != nil {
 				return err
 			}
+			overhead[way] = append(overhead[way], watched.perWrite/alone.perWrite-1)
+			slower[way] = append(slower[way], 1-watched.writes/alone.writes)
+			own[way] = append(own[way], watched.watch)
 		}
-		positions = append(positions, rounds[1].perWrite/rounds[0].perWrite-1)
-		calls = append(calls, rounds[2].perWrite/rounds[0].perWrite-1)
-		slower = append(slower, 1-rounds[1].writes/rounds[0].writes)
-		slowerCalls = append(slowerCalls, 1-rounds[2].writes/rounds[0].writes)
-		own, ownCalls = append(own, rounds[1].watch), append(ownCalls, rounds[2].watch)
 	}
-	b.keep("watch_overhead.lines", "", positions)
-	b.keep("watch_overhead.calls", "", calls)
-	b.keep("watch_slower.lines", "", slower)
-	b.keep("watch_slower.calls", "", slowerCalls)
-	b.keep("watch_processor.lines", "", own)
-	b.keep("watch_processor.calls", "", ownCalls)
+	for _, way := range ways {
+		b.keep("watch_overhead."+string(way), "", overhead[way])
+		b.keep("watch_slower."+string(way), "", slower[way])
+		b.keep("watch_processor."+string(way), "", own[way])
+	}
 	return nil
 }
 
@@ -137,13 +154,13 @@ type watchedLoad struct {
 	watch    float64 // processor time of the watch in a second
 }
 
-// loadWatched puts the server under load, watched in some way; "": not at all.
-func (b *bench) loadWatched(s *served, way string) (l watchedLoad, err error) {
+// loadWatched puts the server under load, watched in some way.
+func (b *bench) loadWatched(s *served, way watchWay) (l watchedLoad, err error) {
 	var watch *exec.Cmd
 	var out bytes.Buffer
 	if way != "" {
 		expose, never := "", "len(failed) > 0"
-		if way == "calls" {
+		if way.calls() {
 			expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
 			never = "len(failed) > 0 and len(put) > 0"
 		}
@@ -180,9 +197,9 @@ func (b *bench) loadWatched(s *served, way string) (l watchedLoad, err error) {
 
 // beginWatch begins to watch the server, and returns when the watch is there. expose is what it
 // exposes besides lines that say failed, and never what must not be so.
-func (b *bench) beginWatch(s *served, name, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
-	path := filepath.Join(s.dir, name+".yaml")
-	text := fmt.Sprintf(watchSpec, expose, never, s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
+func (b *bench) beginWatch(s *served, way watchWay, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
+	path := filepath.Join(s.dir, string(way)+".yaml")
+	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
@@ -213,7 +230,7 @@ func (f *firstLine) Write(p []byte) (int, error) {
 }
 
 // endWatch ends a watch, and sees that it has seen the writes.
-func endWatch(watch *exec.Cmd, way string, out *bytes.Buffer, writes int) error {
+func endWatch(watch *exec.Cmd, way watchWay, out *bytes.Buffer, writes int) error {
 	if err := watch.Process.Signal(os.Interrupt); err != nil {
 		return err
 	}
@@ -228,7 +245,7 @@ func endWatch(watch *exec.Cmd, way string, out *bytes.Buffer, writes int) error 
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Event != "report" {
 		return fmt.Errorf("the watch has no report: %v", err)
 	}
-	if len(r.Doubts) > 0 || way == "calls" && r.Properties[0].Events < writes {
+	if len(r.Doubts) > 0 || way.calls() && r.Properties[0].Events < writes {
 		return fmt.Errorf("the watch has seen %d events of %d writes: %q", r.Properties[0].Events, writes, r.Doubts)
 	}
 	return nil

@@ -71,8 +71,8 @@ type Record struct {
 	Text  string
 	Names []string // with Lost: of tuples; nil: all
 	// Positions are those of all of the node's TCP streams, read not before At and not after Read;
-	// nil: they were not read. Those of an event bound what the node had done when it happened: by At
-	// it had written no more than Sent, and by After it had read no less than Got.
+	// nil: they were not read. Those of an event bound what the node had done when it happened: by
+	// At it had written no more than Sent, and by After it had read no less than Got.
 	Positions *Positions
 	Read      ariadne.Time
 }

@@ -52,7 +52,8 @@ func (a *Agent) boundEvents(from int, now []*live.Positions, before ariadne.Time
 	for _, n := range a.nodes {
 		var events []*live.Record
 		for i := range a.batch[from:] {
-			if r := &a.batch[from+i]; r.Node == n.def.ID && (r.Kind == live.Show || r.Kind == live.Up || r.Kind == live.Down) {
+			r := &a.batch[from+i]
+			if own := r.Node == n.def.ID; own && (r.Kind == live.Show || r.Kind == live.Up || r.Kind == live.Down) {
 				events = append(events, r)
 			}
 		}
@@ -73,8 +74,8 @@ func (t *traffic) bound(records []*live.Record, now *live.Positions) {
 	for _, r := range records {
 		r.Positions, r.Read = &live.Positions{}, r.At
 	}
-	// What was read is counted forward, and what was written backward. A map is shared by the events
-	// between which nothing was.
+	// What was read is counted forward, and what was written backward. A map is shared by the
+	// events between which nothing was.
 	got, next, shared := maps.Clone(t.got), 0, false
 	for _, r := range byAfter {
 		for ; next < len(t.messages) && t.messages[next].at <= r.After; next++ {

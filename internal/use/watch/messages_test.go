@@ -1,12 +1,21 @@
 package watch
 
 import (
+	"fmt"
 	"maps"
+	"net"
 	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
 	"testing"
+	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 
 	_ "github.com/ariadne-mc/ariadne/internal/testing/draws"
 
@@ -71,8 +80,8 @@ func TestTraffic(t *testing.T) {
 						want.Sent[m.stream] = m.position
 					}
 				}
-				if !maps.Equal(e.Positions.Sent, want.Sent) || !maps.Equal(e.Positions.Got, want.Got) || e.Read != e.At {
-					t.Fatalf("event from %v to %v has %v at %v, want %v", e.After, e.At, e.Positions, e.Read, want)
+				if got := e.Positions; !reflect.DeepEqual(got, want) || e.Read != e.At {
+					t.Fatalf("event from %v to %v has %v at %v, want %v", e.After, e.At, got, e.Read, want)
 				}
 				if !maps.Equal(want.Sent, written) || !maps.Equal(want.Got, read) {
 					bounded++
@@ -91,4 +100,91 @@ func TestTraffic(t *testing.T) {
 	if bounded == 0 {
 		t.Error("no event has other positions than those of the look: the test tries too little")
 	}
+}
+
+// token passes a token to and fro over TCP. The process that has it sleeps for a while. It calls
+// holds before that, and gives after it.
+const token = `
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void holds(int turn) { __asm__ volatile("" :: "r"(turn)); }
+__attribute__((noinline)) void gives(int turn) { __asm__ volatile("" :: "r"(turn)); }
+
+int main(int n, char **args) {
+	int first = atoi(args[1]), one = 1, s = socket(AF_INET, SOCK_STREAM, 0), turn = 0;
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(atoi(args[2])), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	if (first) {
+		setsockopt(s, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+		if (bind(s, (void *)&at, sizeof at) || listen(s, 1) || (s = accept(s, 0, 0)) < 0)
+			return 1;
+	} else {
+		while (connect(s, (void *)&at, sizeof at))
+			usleep(10000);
+	}
+	for (;; turn++) {
+		if ((turn > 0 || !first) && read(s, &turn, sizeof turn) != sizeof turn)
+			return 2;
+		turn++;
+		holds(turn);
+		usleep(4000);
+		gives(turn);
+		if (write(s, &turn, sizeof turn) != sizeof turn)
+			return 3;
+	}
+}
+`
+
+// TestEachMessage: where clocks differ by more than a token is held for, the messages that pass it
+// tell who had it, if the positions of each are known.
+func TestEachMessage(t *testing.T) {
+	if why, _ := probe.Check(); why != "" {
+		t.Skip(why)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "token.c"), []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "token")
+	if out, err := exec.Command("gcc", "-g", "-O1", "-o", program, program+".c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	judged := func(each bool) *Report {
+		port := freePort(t)
+		return watchFor(t, specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}]
+expose: {holds: {function: holds, fields: {turn: turn}, until_function: gives}}
+properties: {at most one holds: {one: holds}}
+watch:
+  each_message: %v
+  clock_error: 50ms
+  nodes:
+    n1: {start: '%s 1 %d'}
+    n2: {start: '%s 0 %d'}
+`, each, program, port, program, port)), Options{Time: 2 * time.Second})
+	}
+	for _, each := range []bool{true, false} {
+		r := judged(each)
+		p := r.Properties[0]
+		if wrong := each && (r.Outcome != record.Nothing || len(r.Doubts) > 0); wrong || p.Findings > 0 ||
+			p.Events < 200 || p.Inverted > 0 {
+			t.Fatalf("each message %v: %v %+v %q %+v", each, r.Outcome, p, r.Doubts, r.Findings)
+		}
+		if each && p.Undecided > p.Events/20 || !each && p.Undecided < p.Events/2 {
+			t.Errorf("each message %v: %d of %d moments are undecided", each, p.Undecided, p.Events)
+		}
+	}
+}
+
+// freePort is a port of the loopback interface that nobody uses.
+func freePort(t *testing.T) int {
+	t.Helper()
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }

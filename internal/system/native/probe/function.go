@@ -322,7 +322,8 @@ func (k *Kernel) Descriptor() int {
 }
 
 // Calls calls f with the calls that there were since it was last called, in the order in which they
-// began, and tells of messages (FollowMessages). complete: there is none before the time at which Calls was called that was not among them.
+// began, and tells of messages (FollowMessages). complete: there is none before the time at which
+// Calls was called that was not among them.
 func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 	if k.ring == nil {
 		return true, nil

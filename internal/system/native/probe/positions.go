@@ -102,12 +102,26 @@ func (k *Kernel) followSockets() error {
 		k.trace("tcp_rcv_space_adjust", k.mark())); err != nil {
 		return err
 	}
-	p, err := k.load(ebpf.ProgramSpec{Name: "sockets", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceIter,
-		AttachTo: "bpf_sk_storage_map", Instructions: k.list()})
+	if err = k.listBy("bpf_sk_storage_map", k.ofMark(), link.IterOptions{Map: k.marks}); err != nil {
+		// Some kernels refuse that one alone. This one finds no sockets of other network
+		// namespaces.
+		err = errors.Join(k.listBy("tcp", k.ofTCP(), link.IterOptions{}), err)
+		if k.sockets != nil {
+			err = nil
+		}
+	}
+	return err
+}
+
+// listBy has an iterator of the kernel list the marked sockets. first are instructions that put the
+// socket into R7 and the node into the record, or go to "out".
+func (k *Kernel) listBy(iterator string, first asm.Instructions, o link.IterOptions) (err error) {
+	o.Program, err = k.load(ebpf.ProgramSpec{Name: "sockets", Type: ebpf.Tracing, AttachType: ebpf.AttachTraceIter,
+		AttachTo: iterator, Instructions: append(first, k.list()...)})
 	if err != nil {
 		return err
 	}
-	if k.sockets, err = link.AttachIter(link.IterOptions{Program: p, Map: k.marks}); err != nil {
+	if k.sockets, err = link.AttachIter(o); err != nil {
 		return fmt.Errorf("BPF: iterator over sockets: %w", err)
 	}
 	k.all = append(k.all, k.sockets)
@@ -137,9 +151,45 @@ func (k *Kernel) mark() asm.Instructions {
 	return append(code, end("out")...)
 }
 
-// list tells of a marked socket: the node, what it has written and read, and its addresses.
+// recordSize is how long the record of a socket is.
+func (k *Kernel) recordSize() int { return 16 + k.fields.common }
+
+// ofMark are the first instructions of an iterator over marks.
+func (k *Kernel) ofMark() asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, 16, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "out"),
+		asm.Mov.Reg(asm.R7, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, 24, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "out"),
+		asm.LoadMem(asm.R1, asm.R1, 0, asm.Word),
+		asm.StoreMem(asm.R10, int16(-k.recordSize()), asm.R1, asm.Word),
+	}
+}
+
+// ofTCP are the first instructions of an iterator over the TCP sockets of this process's network
+// namespace.
+func (k *Kernel) ofTCP() asm.Instructions {
+	return asm.Instructions{
+		asm.Mov.Reg(asm.R6, asm.R1),
+		asm.LoadMem(asm.R1, asm.R6, 8, asm.DWord),
+		asm.JEq.Imm(asm.R1, 0, "out"),
+		asm.FnSkcToTcpSock.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.Mov.Reg(asm.R7, asm.R0),
+		asm.LoadMapPtr(asm.R1, k.marks.FD()),
+		asm.Mov.Reg(asm.R2, asm.R7), asm.Mov.Imm(asm.R3, 0), asm.Mov.Imm(asm.R4, 0),
+		asm.FnSkStorageGet.Call(),
+		asm.JEq.Imm(asm.R0, 0, "out"),
+		asm.LoadMem(asm.R1, asm.R0, 0, asm.Word),
+		asm.StoreMem(asm.R10, int16(-k.recordSize()), asm.R1, asm.Word),
+	}
+}
+
+// list tells of the socket in R7: the node, what it has written and read, and its addresses.
 func (k *Kernel) list() asm.Instructions {
-	size := 16 + k.fields.common
+	size := k.recordSize()
 	kernel := func(to, bytes, from int) asm.Instructions {
 		return asm.Instructions{
 			asm.Mov.Reg(asm.R1, asm.R10), asm.Add.Imm(asm.R1, int32(to-size)),
@@ -149,17 +199,7 @@ func (k *Kernel) list() asm.Instructions {
 			asm.JNE.Imm(asm.R0, 0, "out"),
 		}
 	}
-	code := asm.Instructions{
-		asm.Mov.Reg(asm.R6, asm.R1),
-		asm.LoadMem(asm.R1, asm.R6, 16, asm.DWord),
-		asm.JEq.Imm(asm.R1, 0, "out"),
-		asm.Mov.Reg(asm.R7, asm.R1),
-		asm.LoadMem(asm.R1, asm.R6, 24, asm.DWord),
-		asm.JEq.Imm(asm.R1, 0, "out"),
-		asm.LoadMem(asm.R1, asm.R1, 0, asm.Word),
-		asm.StoreMem(asm.R10, int16(-size), asm.R1, asm.Word),
-		asm.StoreImm(asm.R10, int16(12-size), 0, asm.Word),
-	}
+	code := asm.Instructions{asm.StoreImm(asm.R10, int16(12-size), 0, asm.Word)}
 	// What was read is taken first: so it is never more than what is taken of the other end later.
 	code = append(code, kernel(8, 4, k.fields.read)...)
 	code = append(code, kernel(4, 4, k.fields.written)...)
@@ -202,7 +242,7 @@ func (k *Kernel) Sockets() (all []Socket, err error) {
 	if err := errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("BPF: list sockets: %w", err)
 	}
-	for size := 16 + k.fields.common; len(text) >= size; text = text[size:] {
+	for size := k.recordSize(); len(text) >= size; text = text[size:] {
 		all = append(all, k.fields.socket(text[:size]))
 	}
 	return all, nil

@@ -397,8 +397,9 @@ func TestMessages(t *testing.T) {
 		}
 		switch local, remote := m.Local.String(), m.Remote.String(); {
 		case local == ofA && remote == ofB && m.Writes:
-			if i := len(written); i > 0 && i < len(times) && (native.FromKernel(m.At) <= times[i-1] || native.FromKernel(m.At) >= times[i]) {
-				t.Errorf("write %d was at %v, which is not from %v to %v", i, m.At, times[i-1], times[i])
+			at := native.FromKernel(m.At)
+			if i := len(written); i > 0 && i < len(times) && (at <= times[i-1] || at >= times[i]) {
+				t.Errorf("write %d was at %v, which is not from %v to %v", i, at, times[i-1], times[i])
 			}
 			written = append(written, m.Position)
 		case local == ofB && remote == ofA && !m.Writes:
