@@ -172,7 +172,7 @@ watch:
 			p.Events < 200 || p.Inverted > 0 {
 			t.Fatalf("each message %v: %v %+v %q %+v", each, r.Outcome, p, r.Doubts, r.Findings)
 		}
-		if each && p.Undecided > p.Events/20 || !each && p.Undecided < p.Events/2 {
+		if each && p.Undecided > p.Events/5 || !each && p.Undecided < p.Events/2 {
 			t.Errorf("each message %v: %d of %d moments are undecided", each, p.Undecided, p.Events)
 		}
 	}
