@@ -367,12 +367,17 @@ func (n *Node) canFollow(procs []*process) bool {
 // forgetsWrites reports whether Linux may forget which process has written memory that several
 // share: it has where to swap memory out to, or collapses small pages of such memory to huge ones.
 var forgetsWrites = sync.OnceValue(func() bool {
-	swaps, err := os.ReadFile("/proc/swaps")
-	if err != nil || bytes.Count(swaps, []byte("\n")) > 1 { // behind the heading
+	if hasSwap() {
 		return true
 	}
 	huge, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/shmem_enabled")
 	return err == nil && !bytes.Contains(huge, []byte("[never]")) && !bytes.Contains(huge, []byte("[deny]"))
+})
+
+// hasSwap reports whether Linux has where to swap memory out to.
+var hasSwap = sync.OnceValue(func() bool {
+	swaps, err := os.ReadFile("/proc/swaps")
+	return err != nil || bytes.Count(swaps, []byte("\n")) > 1 // behind the heading
 })
 
 var errOwnFile = errors.New("a private mapping of a file of the node's own")

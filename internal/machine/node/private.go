@@ -62,9 +62,10 @@ func ownMappings(maps string, own uint64) (all []procmaps.Mapping) {
 
 // Bits of an entry of /proc/PID/pagemap.
 const (
-	pagePresent = 1 << 63
-	pageSwapped = 1 << 62
-	pageOfFile  = 1 << 61
+	pagePresent   = 1 << 63
+	pageSwapped   = 1 << 62
+	pageOfFile    = 1 << 61
+	pageProtected = 1 << 57 // by a userfaultfd
 )
 
 // ownWritten lists the pages that a process has written to private mappings of files of the node's

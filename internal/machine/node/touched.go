@@ -53,9 +53,8 @@ func (n *Node) Memory(most int) (all []ariadne.MemoryPage, err error) {
 				}
 			}
 			isThere := func(at uint64) bool {
-				const presentOrSwapped = 3 << 62
 				return at < m.End && at+pageSize > live &&
-					binary.LittleEndian.Uint64(touched[(at-m.Start)/pageSize*8:])&presentOrSwapped != 0
+					isTouched(binary.LittleEndian.Uint64(touched[(at-m.Start)/pageSize*8:]))
 			}
 			for at := m.Start; at < m.End; at += pageSize {
 				end := at
@@ -83,4 +82,11 @@ func (n *Node) Memory(most int) (all []ariadne.MemoryPage, err error) {
 		}
 	}
 	return all, nil
+}
+
+// isTouched reports whether a process has touched a page, by its entry in /proc/PID/pagemap. A page
+// that is followed and that nobody has touched looks like one that was swapped out. To read such
+// pages costs a fault each, and on some machines memory.
+func isTouched(entry uint64) bool {
+	return entry&pagePresent != 0 || entry&pageSwapped != 0 && (entry&pageProtected == 0 || hasSwap())
 }
