@@ -300,12 +300,14 @@ func TestPositionsDecide(t *testing.T) {
 		sent              uint32 // what n1 had written when its positions were read
 		own               uint32 // what it had written when its event was over, if that is known
 		got               uint32 // what n2 had read of n1's stream before its event
+		counted           bool   // n1's agent counts bytes, and n2's has sequence numbers
 		judged, undecided int
 	}{
-		{"n2 has read what n1 sent after its event", 10, 0, 20, 5, 0},
-		{"n2 has read nothing of it", 10, 0, 10, 4, 1},
-		{"n1's positions come too late for that", 20, 0, 20, 4, 1},
-		{"n1 knows them of each message", 20, 10, 20, 5, 0},
+		{"n2 has read what n1 sent after its event", 10, 0, 20, false, 5, 0},
+		{"n2 has read nothing of it", 10, 0, 10, false, 4, 1},
+		{"n1's positions come too late for that", 20, 0, 20, false, 4, 1},
+		{"n1 knows them of each message", 20, 10, 20, false, 5, 0},
+		{"the agents count in different ways", 10, 0, 20, true, 4, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := NewVerifier(Config{ClockError: 100}, leaders(2))
@@ -313,10 +315,12 @@ func TestPositionsDecide(t *testing.T) {
 			if c.own > 0 {
 				ends = bound(ends, c.own, 5)
 			}
+			look := at(0, 5, 1312, c.sent, 5)
+			look.Positions.Counted = c.counted
 			for _, r := range []Record{
 				{Node: 0, Seq: 1, Kind: Up, After: 0, At: 0}, {Node: 1, Seq: 1, Kind: Up, After: 500, At: 500},
 				change(0, 2, 1000, 1000, false), at(0, 3, 1000, 5, 5),
-				ends, at(0, 5, 1312, c.sent, 5),
+				ends, look,
 				at(1, 2, 1330, 5, c.got), change(1, 3, 1340, 1345, false),
 				{Node: 0, Seq: 6, Kind: Beat, At: 9000}, {Node: 1, Seq: 4, Kind: Beat, At: 9000},
 			} {

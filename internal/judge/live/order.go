@@ -41,7 +41,7 @@ func (o *order) before(a, b *event) bool {
 
 // heard reports whether b's node had read, before b, something that a's node sent after a.
 func heard(a, b *event) bool {
-	if a.sent == nil || b.got == nil {
+	if a.sent == nil || b.got == nil || a.sent.Counted != b.got.Counted {
 		return false
 	}
 	for s, got := range b.got.Got {

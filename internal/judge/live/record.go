@@ -82,7 +82,12 @@ type Stream struct{ From, To netip.AddrPort }
 
 // Positions are how far programs of a node have come in TCP streams, as sequence numbers of TCP: up
 // to where they have written streams that begin at the node, and read those that end there.
-type Positions struct{ Sent, Got map[Stream]uint32 }
+type Positions struct {
+	Sent, Got map[Stream]uint32
+	// Counted: they count the bytes since the connection began, and are no sequence numbers. The
+	// two kinds cannot be compared with each other.
+	Counted bool
+}
 
 // ahead reports whether a position in a stream is behind another one. Sequence numbers wrap around.
 func ahead(a, b uint32) bool { return int32(a-b) > 0 }

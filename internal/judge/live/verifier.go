@@ -253,7 +253,7 @@ func (v *Verifier) enter(r *Record) {
 func (v *Verifier) compare(r *Record) {
 	for i := range v.nodes {
 		before := v.nodes[i].before(r.At - ariadne.Time(v.ClockError))
-		if before == nil || ariadne.NodeID(i) == r.Node {
+		if before == nil || before.Counted != r.Positions.Counted || ariadne.NodeID(i) == r.Node {
 			continue
 		}
 		for s, got := range before.Got {

@@ -75,21 +75,21 @@ func (a *Agent) openKernel() (err error) {
 		if err == nil {
 			err = a.kernel.FollowSockets()
 		}
-		switch needed := a.queries != nil || a.spec.Watch.EachMessage; {
+		switch {
 		case err == nil:
 			return nil
-		case needed && errors.Is(err, probe.ErrNoSockets):
+		case a.queries != nil && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets):
 			a.without = probe.Explain(err)
 			return nil
 		}
 		err = errors.Join(err, a.kernel.Close())
 		a.kernel = nil
 	}
-	if a.queries != nil {
-		return fmt.Errorf("function %s cannot be probed: %s", a.queries[0].Function, probe.Explain(err))
-	}
 	if a.spec.Watch.EachMessage {
 		return fmt.Errorf("watch: each_message is not possible: %s", probe.Explain(err))
+	}
+	if a.queries != nil {
+		return fmt.Errorf("function %s cannot be probed: %s", a.queries[0].Function, probe.Explain(err))
 	}
 	a.without = probe.Explain(err)
 	return nil
@@ -328,6 +328,7 @@ func (a *Agent) diagnose(all []*live.Positions) error {
 			continue
 		}
 		own := all[n.def.ID]
+		own.Counted = true
 		for inode := range native.SocketsOf(native.Descendants(n.process.PID)) {
 			if s, ok := streams[inode]; ok {
 				own.Sent[live.Stream{From: s.Local, To: s.Remote}] = s.Written

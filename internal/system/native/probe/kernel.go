@@ -8,7 +8,7 @@
 // It needs CAP_BPF and CAP_PERFMON, or root, and a kernel with type information (BTF). Check says
 // what this machine lacks.
 //
-// Read next: function.go, plan.go, positions.go.
+// Read next: function.go, plan.go, positions.go, messages.go.
 package probe
 
 import (

@@ -49,6 +49,7 @@ type record struct {
 	Placed  bool            `json:"placed,omitempty"` // it has positions
 	Sent    []position      `json:"sent,omitempty"`
 	Got     []position      `json:"got,omitempty"`
+	Counted bool            `json:"counted,omitempty"`
 	Read    ariadne.Time    `json:"read,omitempty"`
 }
 
@@ -64,6 +65,7 @@ func encodeRecord(r *live.Record) record {
 		Text: r.Text, Names: r.Names, Read: r.Read}
 	if p := r.Positions; p != nil {
 		to.Placed, to.Sent, to.Got = true, encodePositions(p.Sent), encodePositions(p.Got)
+		to.Counted = p.Counted
 	}
 	return to
 }
@@ -83,7 +85,7 @@ func (r *record) decode(node ariadne.NodeID) live.Record {
 	to := live.Record{Node: node, Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At,
 		Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
 	if r.Placed {
-		to.Positions = &live.Positions{Sent: decodePositions(r.Sent), Got: decodePositions(r.Got)}
+		to.Positions = &live.Positions{Sent: decodePositions(r.Sent), Got: decodePositions(r.Got), Counted: r.Counted}
 	}
 	return to
 }
