@@ -191,19 +191,7 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 	if k.MaxCalls > 0 {
 		code = append(code, k.limit()...)
 	}
-	code = append(code,
-		asm.LoadMapPtr(asm.R1, k.ring.FD()),
-		asm.Mov.Imm(asm.R2, int32(size)), asm.Mov.Imm(asm.R3, 0),
-		asm.FnRingbufReserve.Call(),
-		asm.JEq.Imm(asm.R0, 0, "full"),
-		asm.Mov.Reg(asm.R8, asm.R0),
-		// The time is taken once there is room: so no record comes that is earlier than one that
-		// was missing when the ring was read.
-		asm.FnKtimeGetNs.Call(),
-		asm.StoreMem(asm.R8, atTime, asm.R0, asm.DWord),
-		asm.StoreMem(asm.R8, atNode, asm.R7, asm.Word),
-		asm.StoreImm(asm.R8, atSite, int64(number), asm.Word),
-	)
+	code = append(code, k.beginRecord(size, uint32(number), "full")...)
 	for i := range registers {
 		code = append(code, asm.LoadMem(asm.R1, asm.R6, int16(8*i), asm.DWord),
 			asm.StoreMem(asm.R8, int16(atRegisters+8*i), asm.R1, asm.DWord))
@@ -240,6 +228,24 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 		asm.StoreXAdd(asm.R0, asm.R1, asm.DWord),
 	)
 	return append(code, end("out")...)
+}
+
+// beginRecord are instructions that begin a record of the node in R7, to which R8 then points. They
+// go to a label where there is no room.
+func (k *Kernel) beginRecord(size int, site uint32, full string) asm.Instructions {
+	return asm.Instructions{
+		asm.LoadMapPtr(asm.R1, k.ring.FD()),
+		asm.Mov.Imm(asm.R2, int32(size)), asm.Mov.Imm(asm.R3, 0),
+		asm.FnRingbufReserve.Call(),
+		asm.JEq.Imm(asm.R0, 0, full),
+		asm.Mov.Reg(asm.R8, asm.R0),
+		// The time is taken once there is room: so no record comes that is earlier than one that
+		// was missing when the ring was read.
+		asm.FnKtimeGetNs.Call(),
+		asm.StoreMem(asm.R8, atTime, asm.R0, asm.DWord),
+		asm.StoreMem(asm.R8, atNode, asm.R7, asm.Word),
+		asm.StoreImm(asm.R8, atSite, int64(int32(site)), asm.Word),
+	}
 }
 
 // window is for how long calls are counted against MaxCalls, in nanoseconds.

@@ -66,16 +66,8 @@ func (k *Kernel) atMessage(site uint32, position int) asm.Instructions {
 	code = append(code,
 		asm.JEq.Imm(asm.R0, 0, "out"),
 		asm.LoadMem(asm.R7, asm.R0, 0, asm.Word),
-		asm.LoadMapPtr(asm.R1, k.ring.FD()),
-		asm.Mov.Imm(asm.R2, int32(atCommon+k.fields.common)), asm.Mov.Imm(asm.R3, 0),
-		asm.FnRingbufReserve.Call(),
-		asm.JEq.Imm(asm.R0, 0, "out"),
-		asm.Mov.Reg(asm.R8, asm.R0),
-		asm.FnKtimeGetNs.Call(),
-		asm.StoreMem(asm.R8, atTime, asm.R0, asm.DWord),
-		asm.StoreMem(asm.R8, atNode, asm.R7, asm.Word),
-		asm.StoreImm(asm.R8, atSite, int64(int32(site)), asm.Word),
 	)
+	code = append(code, k.beginRecord(atCommon+k.fields.common, site, "out")...)
 	code = append(code, kernel(atPosition, 4, position)...)
 	code = append(code, kernel(atCommon, k.fields.common, 0)...)
 	code = append(code,
