@@ -304,6 +304,9 @@ func (p *watchPrinter) finding(f watch.Finding) {
 	case f.Without != nil:
 		what = "suspected violation: " + f.Kind
 		f.Message += fmt.Sprintf(" (nothing is heard of %s)", strings.Join(f.Without, ", "))
+	case f.Polled != nil:
+		what = "suspected violation: " + f.Kind
+		f.Message += fmt.Sprintf(" (%s is only read now and then)", strings.Join(f.Polled, ", "))
 	}
 	fmt.Fprintf(p.out, "%s (at %v, judged %v later)\n", style(p.out).Warn(folded(what+": "+f.Message)), f.At,
 		f.Delay.Round(time.Millisecond))

@@ -130,7 +130,8 @@ func TestSavedFields(t *testing.T) {
 		saved int
 		not   []string
 	}{
-		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "groups", "order", "found"}},
+		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "groups", "order", "polled",
+			"found"}},
 		{follower{}, 18, nil},
 		{kept{}, 3, nil},
 		{event{}, 7, nil},

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -22,6 +23,7 @@ type ClockSample struct {
 type Clock struct {
 	samples []ClockSample
 	beats   map[ariadne.NodeID]ariadne.Time // common, of the last Beat
+	polled  map[ariadne.NodeID]ariadne.Time // common, Polled of the last Beat
 	events  map[ariadne.NodeID]ariadne.Time // common, the last At of another record
 }
 
@@ -68,7 +70,8 @@ func (c *Clock) Offset(own ariadne.Time) (least, most ariadne.Time, ok bool) {
 // order of their numbers. The common time must be known.
 func (c *Clock) Convert(r *Record) {
 	if c.beats == nil {
-		c.beats, c.events = map[ariadne.NodeID]ariadne.Time{}, map[ariadne.NodeID]ariadne.Time{}
+		c.beats, c.polled = map[ariadne.NodeID]ariadne.Time{}, map[ariadne.NodeID]ariadne.Time{}
+		c.events = map[ariadne.NodeID]ariadne.Time{}
 	}
 	first := func(own ariadne.Time) ariadne.Time { least, _, _ := c.Offset(own); return own + least }
 	last := func(own ariadne.Time) ariadne.Time { _, most, _ := c.Offset(own); return own + most }
@@ -77,12 +80,20 @@ func (c *Clock) Convert(r *Record) {
 	}
 	if r.Kind == Beat {
 		// What an earlier bound said stays true.
+		polled := max(first(cmp.Or(r.Polled, r.At)), c.polled[r.Node])
 		r.At = max(first(r.At), c.beats[r.Node])
-		r.After, c.beats[r.Node] = r.At, r.At
+		r.After, c.beats[r.Node], c.polled[r.Node] = r.At, r.At, polled
+		if r.Polled != 0 {
+			r.Polled = polled
+		}
 		return
 	}
 	// Everything up to the last Beat was told before.
-	r.After = max(first(r.After), c.beats[r.Node])
+	before := c.beats[r.Node]
+	if r.Kind == Show && r.Channel == Polls {
+		before = c.polled[r.Node]
+	}
+	r.After = max(first(r.After), before)
 	r.At = max(last(r.At), r.After, c.events[r.Node])
 	c.events[r.Node] = r.At
 }

@@ -25,7 +25,7 @@ func TestClock(t *testing.T) {
 			now += rapid.Int64Range(1, most).Draw(t, name)
 			return now
 		}
-		var lastBeat, lastAt ariadne.Time
+		var lastBeat, lastPolled, lastAt ariadne.Time
 		for i := range rapid.IntRange(1, 80).Draw(t, "steps") {
 			if i == 0 || rapid.Bool().Draw(t, "asks") {
 				sent := pass("to wait", 1e9)
@@ -40,22 +40,28 @@ func TestClock(t *testing.T) {
 			begin := pass("begin", 1e8)
 			at := pass("at", 1e6)
 			r := Record{Kind: Show, After: own(begin), At: own(at)}
-			if rapid.Bool().Draw(t, "beat") {
-				r.Kind, r.After = Beat, r.At
+			told := lastBeat
+			switch rapid.SampledFrom([]string{"beat", "poll", "call"}).Draw(t, "what") {
+			case "beat":
+				r.Kind, r.After, r.Polled = Beat, r.At, own(begin)
+			case "poll":
+				r.Channel, told = Polls, lastPolled
 			}
 			c.Convert(&r)
 			switch {
+			case r.Kind == Beat && (r.Polled > ariadne.Time(begin) || r.Polled < lastPolled):
+				t.Fatalf("polls at %d are given the time %d, after %d", begin, r.Polled, lastPolled)
 			case r.Kind == Beat && r.At > ariadne.Time(at):
 				t.Fatalf("a beat at %d is given the time %d", at, r.At)
 			case r.Kind == Beat && r.At < lastBeat:
 				t.Fatalf("a beat at %d comes after one at %d", r.At, lastBeat)
-			case r.Kind != Beat && (r.After > ariadne.Time(begin) && r.After > lastBeat || r.At < ariadne.Time(at)):
+			case r.Kind != Beat && (r.After > ariadne.Time(begin) && r.After > told || r.At < ariadne.Time(at)):
 				t.Fatalf("an event between %d and %d is given %d to %d", begin, at, r.After, r.At)
 			case r.Kind != Beat && r.At < lastAt:
 				t.Fatalf("an event at %d comes after one at %d", r.At, lastAt)
 			}
 			if r.Kind == Beat {
-				lastBeat = r.At
+				lastBeat, lastPolled = r.At, r.Polled
 			} else {
 				lastAt = r.At
 			}

@@ -28,6 +28,7 @@ type truth struct {
 	changes []trueChange
 	moves   []move
 	end     ariadne.Time
+	polls   bool // a node exposes one tuple at most, so that it can be told by reads of it
 }
 
 // trueChange is an event at a node.
@@ -48,7 +49,7 @@ type move struct {
 
 // drawTruth draws an execution.
 func drawTruth(t *rapid.T) *truth {
-	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes")}
+	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), polls: true}
 	sets, up := make([]*expose.Set, x.nodes), make([]bool, x.nodes)
 	now := ariadne.Time(0)
 	sent, read := map[[2]int]uint32{}, map[[2]int]uint32{}
@@ -144,6 +145,8 @@ func text(s *expose.Snapshot) string {
 
 // told are the records of an agent of each node. Agents look at their nodes at times of their own,
 // by clocks that are wrong by up to half of clockError; exact ones see each event when it happens.
+// The values of some nodes are read now and then, so often that none of them comes and goes between
+// two reads.
 func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 	for node := range x.nodes {
 		skew := ariadne.Time(0)
@@ -154,6 +157,9 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 		tell := func(r Record) {
 			seq++
 			r.Node, r.Seq, r.After, r.At, r.Read = ariadne.NodeID(node), seq, r.After+skew, r.At+skew, r.Read+skew
+			if r.Polled != 0 {
+				r.Polled += skew
+			}
 			all = append(all, r)
 		}
 		checked, next := ariadne.Time(0), 0
@@ -171,6 +177,10 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 			tell(Record{Kind: Beat, At: x.end + 1000})
 			continue
 		}
+		if x.polls && rapid.IntRange(0, 2).Draw(t, "polls") == 0 {
+			x.polled(t, node, own, tell)
+			continue
+		}
 		for at := ariadne.Time(0); at < x.end; {
 			at += ariadne.Time(rapid.IntRange(1, 40).Draw(t, "look"))
 			for next < len(own) && own[next].at <= at {
@@ -182,17 +192,97 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 				tell(r)
 				next++
 			}
-			r := Record{Kind: Beat, After: at, At: at}
-			if rapid.Bool().Draw(t, "reads positions") {
-				late := at + ariadne.Time(rapid.IntRange(0, 2).Draw(t, "late"))
-				r.Positions, r.Read = x.positions(node, late), late
-			}
-			tell(r)
+			tell(x.beat(t, node, at))
 			checked = at
 		}
 		tell(Record{Kind: Beat, At: x.end + 1000})
 	}
 	return all
+}
+
+// beat is a record of a node at a time.
+func (x *truth) beat(t *rapid.T, node int, at ariadne.Time) Record {
+	r := Record{Kind: Beat, After: at, At: at}
+	if rapid.Bool().Draw(t, "reads positions") {
+		late := at + ariadne.Time(rapid.IntRange(0, 2).Draw(t, "late"))
+		r.Positions, r.Read = x.positions(node, late), late
+	}
+	return r
+}
+
+// polled tells of a node whose own changes are these, and whose value is read now and then. Whether
+// it runs is seen at each look.
+func (x *truth) polled(t *rapid.T, node int, own []trueChange, tell func(Record)) {
+	valueAt := func(at ariadne.Time) (set *expose.Set) {
+		for _, c := range own {
+			switch {
+			case c.at > at:
+			case c.Kind == Show:
+				set = set.After(c.Changes)
+			default:
+				set = nil
+			}
+		}
+		return set
+	}
+	show := func(set *expose.Set, after, at ariadne.Time) {
+		c := expose.Change{Tuple: expose.Tuple{Name: "leader"}, Ends: true, All: true}
+		if set != nil {
+			c = expose.Change{Tuple: set.Tuples()[0]}
+		}
+		tell(Record{Kind: Show, Channel: Polls, After: after, At: at, Changes: []expose.Change{c}})
+	}
+	var checked, began, read ariadne.Time // of the last look, and of the last read
+	var value *expose.Set
+	up, next := false, 0
+	for at := ariadne.Time(0); at < x.end; {
+		at += ariadne.Time(rapid.IntRange(1, 40).Draw(t, "look"))
+		polls, changes := rapid.Bool().Draw(t, "reads"), 0
+		for _, c := range own {
+			if c.at <= read || c.at > at || c.Kind != Show {
+				continue
+			}
+			if changes++; changes == 2 { // it is read before that
+				at, polls = c.at-1, true
+				break
+			}
+		}
+		found := false
+		for ; next < len(own) && own[next].at <= at; next++ {
+			switch own[next].Kind {
+			case Down:
+				tell(Record{Kind: Down, After: checked, At: at})
+				up, found, value = false, false, nil
+			case Up:
+				tell(Record{Kind: Up, After: checked, At: at})
+				up, found, began = true, true, checked
+			}
+		}
+		begins := max(checked, at-ariadne.Time(rapid.IntRange(0, 2).Draw(t, "takes")))
+		switch {
+		case !up:
+			begins, read = at, at
+		case found || polls && changes > 1:
+			begins, read = at, at
+		case polls:
+			read = ariadne.Time(rapid.IntRange(int(begins), int(at)).Draw(t, "is read"))
+		default:
+			begins = began
+		}
+		if now := valueAt(read); up && now.Hash() != value.Hash() {
+			show(now, began, at)
+			value = now
+		}
+		began = begins
+		r := x.beat(t, node, at)
+		r.Polled = began
+		tell(r)
+		checked = at
+	}
+	if now := valueAt(checked); up && now.Hash() != value.Hash() {
+		show(now, began, checked)
+	}
+	tell(Record{Kind: Beat, At: x.end + 1000})
 }
 
 // leaders are properties that read values of each node.
@@ -251,7 +341,7 @@ func TestOnlyTrueStates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := drawTruth(t)
 		clockError := rapid.SampledFrom([]int{0, 10, 50, 200}).Draw(t, "clock error")
-		c := Config{ClockError: time.Duration(clockError)}
+		c := Config{ClockError: time.Duration(clockError), Polled: []string{"leader"}}
 		records := x.told(t, false, clockError)
 		all, v := judged(t, x, records, c)
 		if again, w := judged(t, x, shuffled(t, records), c); !slices.Equal(all, again) ||

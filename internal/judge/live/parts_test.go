@@ -49,6 +49,7 @@ func keyed(nodes int) map[string]*judge.Properties {
 // changes.
 func drawKeyed(t *rapid.T) *truth {
 	x := drawTruth(t)
+	x.polls = false
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	up := make([]bool, x.nodes)
 	var all []trueChange

@@ -53,6 +53,9 @@ type Channel uint8
 const (
 	Lines Channel = iota
 	Functions
+	// Polls are of values that are read now and then. A change was seen at the second of two reads,
+	// so it happened after the first one began.
+	Polls
 )
 
 // Record is what an agent tells of one node. Records of a node are numbered from 1 without gaps.
@@ -64,8 +67,10 @@ type Record struct {
 	Kind    Kind
 	Channel // of Show
 	// The event of the record happened not before After and not after At, both by the agent's
-	// clock. All events up to the At of a Beat are in records before it.
+	// clock. All events up to the At of a Beat are in records before it, but for those of Polls:
+	// of these all up to Polled are.
 	After, At ariadne.Time
+	Polled    ariadne.Time    // with Beat; 0: At
 	Changes   []expose.Change // with Show
 	// with Show, the line or call that showed it; with Lost, what is missing
 	Text  string

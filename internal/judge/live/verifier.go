@@ -24,6 +24,9 @@ type Config struct {
 	Timeout time.Duration
 	// Patience is for how long a goal without a time may be unmet until that is a finding.
 	Patience time.Duration
+	// Polled are the names of tuples that come by Polls. What becomes of such a value between two
+	// reads is not known, so of a property that reads one, findings are suspicions.
+	Polled []string
 	// Turned: nodes ran when the verifier began, so of each node it waits for the record Turned.
 	Turned bool
 	// Parts, if it is more than 1, is into how many parts the property's tuples are divided by keys
@@ -47,6 +50,8 @@ type Finding struct {
 	// Without are nodes whose agents were gone, or that were not found yet. The snapshot is without
 	// what they expose, so the property may have held.
 	Without []ariadne.NodeID
+	// Polled are the names of tuples that the property reads, and that come by Polls.
+	Polled []string
 }
 
 // Shown is a record that changed what a property reads.
@@ -88,6 +93,7 @@ type Verifier struct {
 	judge      *judge.Judge
 	division   *judge.Division // with Parts
 	groups     *groups         // nil: snapshots are judged as a whole
+	polled     []string        // of Config.Polled, those that the property reads
 	nodes      []follower
 	order      order
 	begin      ariadne.Time // of the first Beat
@@ -111,7 +117,7 @@ type Verifier struct {
 type follower struct {
 	next  uint64             // Seq of the next record
 	early map[uint64]*Record // that came before those before them
-	now   ariadne.Time       // At of its last Beat
+	now   ariadne.Time       // up to when all its events are known, by its last Beat
 	heard ariadne.Time       // At of its last record
 	seen  bool
 	waits bool // for the record Turned
@@ -160,6 +166,11 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 			unknown: map[string]bool{}}
 	}
 	v.groups = newGroups(p)
+	for _, name := range c.Polled {
+		if p.ReadsName(name) {
+			v.polled = append(v.polled, name)
+		}
+	}
 	v.aims.init(p.Config.Goals, c.Patience)
 	for _, q := range p.Predicates {
 		if q.Number != nil {
@@ -229,7 +240,11 @@ func (v *Verifier) enter(r *Record) {
 		if v.begin == 0 {
 			v.begin = r.At
 		}
-		f.now = max(f.now, r.At)
+		now := r.At
+		if v.polled != nil && r.Polled != 0 {
+			now = min(now, r.Polled)
+		}
+		f.now = max(f.now, now)
 	}
 	if of := v.relevant(r); of != nil {
 		v.await(of, false)
@@ -311,6 +326,9 @@ func (v *Verifier) relevant(r *Record) *Record {
 		return nil
 	case Down:
 		maps.DeleteFunc(v.nodes[r.Node].shown, func(_ shown, stays bool) bool { return !stays })
+		if v.polled != nil { // what the node exposed at last, nobody has read
+			own.After = min(own.After, v.nodes[r.Node].now)
+		}
 	case Show, Missed:
 		own.Changes = nil
 		for i := range r.Changes {
@@ -722,7 +740,7 @@ func (v *Verifier) report(kind, message string, at ariadne.Time) {
 	s.Sets, s.Up = slices.Clone(s.Sets), slices.Clone(s.Up)
 	f := Finding{Property: v.Name(), Kind: kind, Message: message, At: at, Stamp: v.stamp, Snapshot: &s,
 		History: slices.Clone(v.history[max(0, len(v.history)-historyMax):])}
-	f.Without = v.without()
+	f.Without, f.Polled = v.without(), v.polled
 	v.suspected = f.Without != nil
 	v.found = append(v.found, f)
 }

@@ -586,6 +586,21 @@ func (l *Look) What() string {
 // At reports whether it counts at a node.
 func (l *Look) At(id ariadne.NodeID) bool { return l.Nodes == nil || slices.Contains(l.Nodes, id) }
 
+// Exposed is what a text of the file, or of the command, is exposed as; ok: it is.
+func (l *Look) Exposed(text string) (values []string, ok bool) {
+	if l.Match == nil {
+		return []string{strings.TrimSpace(text)}, true
+	}
+	m := l.Match.FindStringSubmatch(text)
+	switch {
+	case m == nil:
+		return nil, false
+	case len(m) > 1:
+		m = m[1:]
+	}
+	return m, true
+}
+
 // inside adds what is looked for inside of nodes for a source.
 func (r *reader) inside(s *Spec, src *expose.Source, w *exposeText) {
 	src.Fields = append([]string{}, w.names...)

@@ -22,6 +22,8 @@ type Watch struct {
 	Heartbeat time.Duration
 	// Settle is for how long what a node exposes must last to be judged.
 	Settle time.Duration
+	// Poll is how often variables and files of nodes are read.
+	Poll time.Duration
 	// Timeout is for how long an agent may say nothing until its node counts as gone.
 	Timeout time.Duration
 	// Patience is for how long a goal without a time of its own may be unmet.
@@ -103,6 +105,7 @@ var watchFields = []field[watchText]{
 		}},
 	durationField("heartbeat", "How often each node is looked at when nothing happens; default 20ms.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Heartbeat }),
 	durationField("settle", "For how long what a node exposes must last to be judged, because programs write lines that belong together one after the other; default 1ms.", 0, func(w *watchText) *time.Duration { return &w.Settle }),
+	durationField("poll", "How often variables and files of nodes are read; default 100ms.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Poll }),
 	durationField("timeout", "For how long nothing may come of a node's agent, until the node counts as gone; default 2s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Timeout }),
 	durationField("patience", "For how long a property with eventually or leads_to, and without within, may be unmet until it is suspected; default 60s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Patience }),
 	{"sample", "Names of exposed tuples that have keys, with a number n: only one key in n is watched, the same ones on all nodes. Of the properties that read such a name, agree, one and rises are judged.",
@@ -158,7 +161,8 @@ func setWatch(r *reader, s *specText, v *yaml.Node) {
 }
 
 // DefaultWatch is how a system is watched whose spec does not say.
-var DefaultWatch = Watch{Heartbeat: 20 * time.Millisecond, Settle: time.Millisecond, Timeout: 2 * time.Second,
+var DefaultWatch = Watch{Heartbeat: 20 * time.Millisecond, Settle: time.Millisecond,
+	Poll: 100 * time.Millisecond, Timeout: 2 * time.Second,
 	Patience: time.Minute}
 
 // watched enters how nodes are watched.

@@ -52,13 +52,14 @@ type watched struct {
 	process *native.Process // nil: there is none
 	sources []native.Source
 	seq     uint64
-	checked ariadne.Time     // everything before it was told
-	finding bool             // its process is looked for
-	met     bool             // some process of it was found before
-	resumed bool             // another agent has told of it before
-	exposed *expose.Set      // as far as it was told
-	unknown []string         // names of tuples that it may have exposed before it was watched
-	skipped []string         // names of tuples whose changes were left out
+	checked ariadne.Time // everything before it was told
+	finding bool         // its process is looked for
+	met     bool         // some process of it was found before
+	resumed bool         // another agent has told of it before
+	exposed *expose.Set  // as far as it was told
+	unknown []string     // names of tuples that it may have exposed before it was watched
+	skipped []string     // names of tuples whose changes were left out
+	polls   polls
 	sought  string           // what of it was never found, as it was told
 	heard   [faultKinds]bool // it has written a line that must come before such faults
 	traffic
@@ -304,6 +305,8 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 		a.addRecord(n,
 			live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
 	}
+	n.polls = polls{}
+	a.poll(n, before)
 	n.met = true
 	a.seek(n)
 	return a.waiter.Add(p.Descriptor())
@@ -352,6 +355,7 @@ func (a *Agent) run(ctx context.Context) error {
 		case a.owed:
 			most = min(most, beatEvery)
 		}
+		most = min(most, max(a.untilPoll(), 0))
 		if a.random != nil {
 			most = min(most, max(time.Duration(a.nextInjected()-a.now()), 0))
 		}
@@ -374,6 +378,9 @@ func (a *Agent) finish() error {
 		a.flush()
 		time.Sleep(a.spec.Watch.Settle + a.spec.Watch.ClockError + positionsEvery)
 		a.placed, a.beat = 0, 0 // however short ago that was
+		for _, n := range a.nodes {
+			a.poll(n, n.polls.began)
+		}
 	}
 	return nil
 }
@@ -403,6 +410,7 @@ func (a *Agent) observe(ctx context.Context) error {
 		return err
 	}
 	a.lookRarely(ctx)
+	a.pollDue()
 	positions, err := a.readPositions(len(a.batch) > told)
 	if err != nil {
 		return err
@@ -422,7 +430,7 @@ func (a *Agent) observe(ctx context.Context) error {
 		if !complete {
 			break // calls may be missing that were before now
 		}
-		r := live.Record{Kind: live.Beat, After: all, At: all}
+		r := live.Record{Kind: live.Beat, After: all, At: all, Polled: a.polledUpTo(n)}
 		if positions != nil {
 			r.Positions, r.Read = positions[n.def.ID], a.now()
 		}
@@ -540,7 +548,7 @@ func (a *Agent) went(n *watched) error {
 	if err := n.process.Close(); err != nil {
 		return err
 	}
-	n.process, n.exposed, n.unknown = nil, n.exposed.Staying(), nil
+	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), nil, polls{}
 	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil

@@ -61,7 +61,11 @@ func (a *Agent) boundEvents(from int, now []*live.Positions, before ariadne.Time
 			n.got, n.messages = map[live.Stream]uint32{}, nil
 		}
 		n.bound(events, now[n.def.ID])
-		n.forget(before, now[n.def.ID])
+		if polled := a.polledUpTo(n); polled != 0 {
+			n.forget(min(before, polled), now[n.def.ID])
+		} else {
+			n.forget(before, now[n.def.ID])
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -11,7 +12,6 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -22,33 +22,31 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// probing is what the agent sees by programs in the kernel.
+// probing is what the agent sees by programs in the kernel, and what it has found in the programs of
+// nodes.
 type probing struct {
-	kernel  *probe.Kernel // nil: there is none
-	without string        // why there is none
-	queries []debuginfo.Query
-	of      []*spec.Probe // by query
-	files   map[file]bool // that have probes
-	found   []bool        // by query
-	dropped []uint64      // by node, as it was known last
-	placed  ariadne.Time  // when positions were read last
-	called  bool          // there were calls when they were read last
+	kernel    *probe.Kernel // nil: there is none
+	without   string        // why there is none
+	queries   []debuginfo.Query
+	of        []*spec.Probe // by query
+	functions bool          // some of them are functions
+	programs  map[native.FileID]*program
+	found     []bool       // by query
+	dropped   []uint64     // by node, as it was known last
+	placed    ariadne.Time // when positions were read last
+	called    bool         // there were calls when they were read last
 }
-
-// file is the identity of a file.
-type file struct{ device, inode uint64 }
 
 // unseen says of names of tuples why a watch does not see them.
 func unseen(s *spec.Spec) map[string]string {
 	all := map[string]string{}
 	for i := range s.Looks {
-		all[s.Looks[i].Name] = s.Looks[i].What()
+		if !isPolled(&s.Looks[i]) {
+			all[s.Looks[i].Name] = s.Looks[i].What()
+		}
 	}
 	for i := range s.Probes {
-		switch p := &s.Probes[i]; {
-		case p.Variable != "":
-			all[p.Name] = p.What()
-		case p.Returns:
+		if p := &s.Probes[i]; p.Returns {
 			all[p.Name] = "the return of " + p.What()
 		}
 	}
@@ -57,14 +55,19 @@ func unseen(s *spec.Spec) map[string]string {
 
 // openKernel prepares the probes. Without functions to probe, the watch can do without them.
 func (a *Agent) openKernel() (err error) {
-	a.files, a.dropped = map[file]bool{}, make([]uint64, len(a.spec.Nodes))
+	a.programs, a.dropped = map[native.FileID]*program{}, make([]uint64, len(a.spec.Nodes))
+	function := ""
 	for i := range a.spec.Probes {
 		p := &a.spec.Probes[i]
-		if p.Function != "" && !p.Returns {
-			a.queries = append(a.queries, debuginfo.Query{Function: p.Function, Values: p.Values})
-			a.of = append(a.of, p)
+		if p.Returns {
+			continue
 		}
+		a.queries = append(a.queries,
+			debuginfo.Query{Function: p.Function, Variable: p.Variable, Values: p.Values, Emulated: true})
+		a.of = append(a.of, p)
+		function = cmp.Or(function, p.Function)
 	}
+	a.functions = function != ""
 	a.found = make([]bool, len(a.queries))
 	a.kernel, err = probe.Open()
 	if err == nil {
@@ -78,7 +81,7 @@ func (a *Agent) openKernel() (err error) {
 		switch {
 		case err == nil:
 			return nil
-		case a.queries != nil && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets):
+		case a.functions && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets):
 			a.without = probe.Explain(err)
 			return nil
 		}
@@ -88,14 +91,15 @@ func (a *Agent) openKernel() (err error) {
 	if a.spec.Watch.EachMessage {
 		return fmt.Errorf("watch: each_message is not possible: %s", probe.Explain(err))
 	}
-	if a.queries != nil {
-		return fmt.Errorf("function %s cannot be probed: %s", a.queries[0].Function, probe.Explain(err))
+	if a.functions {
+		return fmt.Errorf("function %s cannot be probed: %s", function, probe.Explain(err))
 	}
 	a.without = probe.Explain(err)
 	return nil
 }
 
-// probeStarted sets probes in the programs that nodes will run, before these begin.
+// probeStarted sets probes in the programs that nodes will run, before these begin, and finds their
+// variables.
 func (a *Agent) probeStarted() error {
 	if a.queries == nil {
 		return nil
@@ -114,7 +118,7 @@ func (a *Agent) probeStarted() error {
 			}
 		}
 		for _, args := range all {
-			for _, path := range a.programs(args) {
+			for _, path := range a.programsIn(args) {
 				if err := a.probeFile(path); err != nil {
 					return fmt.Errorf("node %s: %w", n.def.Name, err)
 				}
@@ -124,9 +128,9 @@ func (a *Agent) probeStarted() error {
 	return nil
 }
 
-// programs are the files of programs that a command names: the first word, and in a script for a
+// programsIn are the files of programs that a command names: the first word, and in a script for a
 // shell each word that is one.
-func (a *Agent) programs(args []string) (all []string) {
+func (a *Agent) programsIn(args []string) (all []string) {
 	for i, arg := range args {
 		words := []string{arg}
 		if i > 0 {
@@ -159,45 +163,53 @@ func isELF(path string) bool {
 	return f.Close() == nil
 }
 
-// probeFile sets probes in a program's file, once.
+// probeFile sets probes in a program's file, and finds its variables, once.
 func (a *Agent) probeFile(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
+	id, err := native.IdentifyFile(path)
+	if err != nil || a.programs[id] != nil {
 		return err
 	}
-	of := file{}
-	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		of = file{uint64(s.Dev), s.Ino}
-	}
-	if a.files[of] {
-		return nil
-	}
-	a.files[of] = true
 	if a.onWait != nil {
 		a.onWait("reading the debug information of " + path)
 	}
-	has, err := a.kernel.Probe(path, a.queries)
+	f, err := elf.Open(path)
 	if err != nil {
 		return err
 	}
-	for _, i := range has {
-		a.found[i] = true
+	defer f.Close()
+	sites, err := debuginfo.Sites(f, a.queries)
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	return nil
+	of := &program{entry: f.Entry}
+	a.programs[id] = of
+	var functions []debuginfo.Site
+	for _, s := range sites {
+		if a.found[s.Query] = true; s.Kind == debuginfo.Rests {
+			of.sites = append(of.sites, s)
+		} else {
+			functions = append(functions, s)
+		}
+	}
+	if functions == nil {
+		return nil
+	}
+	return a.kernel.Probe(path, f, functions, a.queries)
 }
 
 // follow has the kernel follow the processes of a node.
 func (a *Agent) follow(n *watched, pid int) error {
-	if a.kernel == nil {
-		return nil
-	}
-	// What it starts from here on is followed, too, and what it had started is found then.
-	if err := a.kernel.Follow(int(n.def.ID), pid); err != nil {
-		return err
+	if a.kernel != nil {
+		// What it starts from here on is followed, too, and what it had started is found then.
+		if err := a.kernel.Follow(int(n.def.ID), pid); err != nil {
+			return err
+		}
 	}
 	all := native.Descendants(pid)
-	if err := a.kernel.Follow(int(n.def.ID), all...); err != nil {
-		return err
+	if a.kernel != nil {
+		if err := a.kernel.Follow(int(n.def.ID), all...); err != nil {
+			return err
+		}
 	}
 	if a.queries == nil || n.isStarted() {
 		return nil
@@ -205,7 +217,7 @@ func (a *Agent) follow(n *watched, pid int) error {
 	return a.probeRunning(all)
 }
 
-// probeRunning sets probes in the programs of processes.
+// probeRunning sets probes in the programs of processes, and finds their variables.
 func (a *Agent) probeRunning(pids []int) error {
 	if a.queries == nil {
 		return nil
@@ -254,7 +266,9 @@ func (a *Agent) readCalls() (complete bool, err error) {
 func (a *Agent) namesByCalls() []string {
 	names := map[string]bool{}
 	for _, p := range a.of {
-		names[p.Name] = true
+		if p.Function != "" {
+			names[p.Name] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(names))
 }
@@ -343,7 +357,7 @@ func (a *Agent) diagnose(all []*live.Positions) error {
 func (a *Agent) doubts() (all []string) {
 	for i, found := range a.found {
 		if !found {
-			all = append(all, fmt.Sprintf("no program with debug information has a function %s: check the name, and that the program is not stripped", a.of[i].Function))
+			all = append(all, fmt.Sprintf("no program with debug information has a %s: check the name, and that the program is not stripped", a.of[i].What()))
 		}
 	}
 	return all

@@ -160,6 +160,9 @@ func (a *Agent) change(p *prepared, log Log) error {
 	var names []string
 	for i := range s.Properties.Sources {
 		src := &s.Properties.Sources[i]
+		if slices.Contains(polledNames(s), src.Name) {
+			continue // it is read at once
+		}
 		if !known(src) || p.probing != nil && src.Line == nil {
 			names = append(names, src.Name)
 		}
@@ -191,6 +194,8 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Names, r.Text = live.Lost, nil, slices.Clone(n.unknown), "the spec has changed"
 		a.addRecord(n, r)
 	}
+	n.polls = polls{}
+	a.poll(n, r.After)
 	if n.sought != "" {
 		a.tellSought(n)
 	}

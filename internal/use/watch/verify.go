@@ -104,7 +104,9 @@ func (v *verifying) state() *Status {
 }
 
 // isSuspicion reports whether the property may have held.
-func isSuspicion(f *Finding) bool { return f.Kind == property.Suspected || len(f.Without) > 0 }
+func isSuspicion(f *Finding) bool {
+	return f.Kind == property.Suspected || len(f.Without) > 0 || len(f.Polled) > 0
+}
 
 // properties are those of a spec, one by one, and notes on those that cannot be judged here.
 func properties(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
@@ -254,7 +256,7 @@ func partsOf(s *spec.Spec, p *judge.Properties) int {
 // newVerifying returns a verifier of a part of one property.
 func newVerifying(s *spec.Spec, p *judge.Properties, part int, from Reader, turn int) *verifying {
 	c := live.Config{ClockError: s.Watch.ClockError, Settle: s.Watch.Settle, Timeout: s.Watch.Timeout,
-		Patience: s.Watch.Patience, Turned: turn > 0, Part: part, Parts: partsOf(s, p)}
+		Patience: s.Watch.Patience, Polled: polledNames(s), Turned: turn > 0, Part: part, Parts: partsOf(s, p)}
 	v := &verifying{turn: turn, parts: c.Parts, verifier: live.NewVerifier(c, p), reader: from,
 		done: make(chan struct{}), unseen: readBy(s, p)}
 	v.name = v.verifier.Name()
@@ -302,6 +304,9 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 func different(s *spec.Spec) (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Watch.Sample)) {
 		notes = append(notes, fmt.Sprintf("%s: one key in %d is watched (sample)", name, s.Watch.Sample[name]))
+	}
+	for _, name := range polledNames(s) {
+		notes = append(notes, fmt.Sprintf("%s is read every %v (poll), so a violation of a property that reads it is only suspected", name, s.Watch.Poll))
 	}
 	return notes
 }

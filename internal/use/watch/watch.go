@@ -83,6 +83,9 @@ type Finding struct {
 	// Without are nodes whose agents were gone: the snapshot lacks what they expose, so the
 	// property may have held.
 	Without []string `json:"without,omitempty"`
+	// Polled are names of variables and files that the property reads: they are read now and then,
+	// so the property may have held.
+	Polled []string `json:"polled,omitempty"`
 }
 
 // NodeState is a node in a snapshot.
@@ -359,6 +362,7 @@ func words(s *spec.Spec, f *live.Finding, turn int) Finding {
 		h := &f.History[i]
 		own.History = append(own.History, ChangeOf(s, &h.Record, h.At))
 	}
+	own.Polled = f.Polled
 	for _, id := range f.Without {
 		own.Without = append(own.Without, s.Nodes[id].Name)
 	}

@@ -442,7 +442,7 @@ func TestBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.files, a.dropped = map[file]bool{}, make([]uint64, 1)
+	a.dropped = make([]uint64, 1)
 	show := func() {
 		t.Helper()
 		a.showLine(a.nodes[0], "leads 1", a.now())

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -107,42 +106,25 @@ func (k *Kernel) openRing() (err error) {
 	return nil
 }
 
-// Probe sets probes at functions of a program file, for all processes that run it. It returns which
-// of the queries it has.
-func (k *Kernel) Probe(path string, queries []debuginfo.Query) (has []int, err error) {
-	f, err := elf.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	asked := slices.Clone(queries)
-	for i := range asked {
-		asked[i].Emulated = true
-	}
-	sites, err := debuginfo.Sites(f, asked)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
+// Probe sets probes at functions of a program file, for all processes that run it. f is the file,
+// and sites are where the functions of queries begin in it.
+func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries []debuginfo.Query) error {
 	if len(sites) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := k.openRing(); err != nil {
-		return nil, err
+		return err
 	}
 	x, err := link.OpenExecutable(path)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, s := range sites {
-		q := queries[s.Query]
 		if err := k.probeSite(x, f, s); err != nil {
-			return nil, fmt.Errorf("%s: function %s: %w", path, q.Function, err)
-		}
-		if !slices.Contains(has, s.Query) {
-			has = append(has, s.Query)
+			return fmt.Errorf("%s: function %s: %w", path, queries[s.Query].Function, err)
 		}
 	}
-	return has, nil
+	return nil
 }
 
 func (k *Kernel) probeSite(x *link.Executable, f *elf.File, s debuginfo.Site) error {

@@ -186,6 +186,29 @@ func calls(t *testing.T, k *Kernel) (all []Call) {
 	return all
 }
 
+// probe sets probes at functions of a program, and returns which of them it has.
+func probe(k *Kernel, path string, queries []debuginfo.Query) (has []int, err error) {
+	f, err := elf.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	asked := slices.Clone(queries)
+	for i := range asked {
+		asked[i].Emulated = true
+	}
+	sites, err := debuginfo.Sites(f, asked)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range sites {
+		if !slices.Contains(has, s.Query) {
+			has = append(has, s.Query)
+		}
+	}
+	return has, k.Probe(path, f, sites, queries)
+}
+
 // TestCalls: values of parameters come as they were at the call: numbers, texts, also behind
 // pointers; of programs that run already; and nothing comes of processes that are no node's.
 func TestCalls(t *testing.T) {
@@ -195,7 +218,7 @@ func TestCalls(t *testing.T) {
 	if err := k.Follow(3, own.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	has, err := k.Probe(path, append([]debuginfo.Query{{Function: "main.missing"}}, leads...))
+	has, err := probe(k, path, append([]debuginfo.Query{{Function: "main.missing"}}, leads...))
 	if err != nil || !slices.Equal(has, []int{1}) {
 		t.Fatal(has, err)
 	}
@@ -228,7 +251,7 @@ func TestWakes(t *testing.T) {
 	if err := k.Follow(0, own.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Probe(path, leads); err != nil {
+	if _, err := probe(k, path, leads); err != nil {
 		t.Fatal(err)
 	}
 	poll, err := unix.EpollCreate1(0)
@@ -286,7 +309,7 @@ func TestDropped(t *testing.T) {
 	if err := k.Follow(0, own.Process.Pid); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Probe(path, leads); err != nil {
+	if _, err := probe(k, path, leads); err != nil {
 		t.Fatal(err)
 	}
 	many := int(ringSize) / 200 // each takes more than 300 bytes
@@ -310,7 +333,7 @@ func TestMaxCalls(t *testing.T) {
 	if err := errors.Join(k.Follow(0, own.Process.Pid), k.Follow(1, other.Process.Pid)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := k.Probe(path, leads); err != nil {
+	if _, err := probe(k, path, leads); err != nil {
 		t.Fatal(err)
 	}
 	const many = 2000
@@ -473,7 +496,7 @@ func TestAttachAndDetach(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = k.Probe(path, leads)
+		_, err = probe(k, path, leads)
 		if err := k.FollowSockets(); err != nil && (!errors.Is(err, ErrNoSockets) || k.FollowsSockets()) {
 			t.Fatal(err)
 		}
@@ -497,7 +520,7 @@ func TestKilledLeavesNothing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = k.Probe(path, leads); err != nil {
+		if _, err = probe(k, path, leads); err != nil {
 			t.Fatal(err)
 		}
 		fmt.Println("set")
@@ -545,7 +568,7 @@ func BenchmarkCall(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			if _, err := k.Probe(path, []debuginfo.Query{{Function: "main.(*server).count",
+			if _, err := probe(k, path, []debuginfo.Query{{Function: "main.(*server).count",
 				Values: []string{"s.id", "s.next.term", "n"}}}); err != nil {
 				b.Fatal(err)
 			}

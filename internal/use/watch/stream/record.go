@@ -34,7 +34,7 @@ type counted struct {
 }
 
 // version is that of batch.
-const version = 3
+const version = 4
 
 // record is a live.Record as the log has it. Times are those of the watch, in ns.
 type record struct {
@@ -43,6 +43,7 @@ type record struct {
 	Channel live.Channel    `json:"channel,omitempty"`
 	After   ariadne.Time    `json:"after"`
 	At      ariadne.Time    `json:"at"`
+	Polled  ariadne.Time    `json:"polled,omitempty"`
 	Changes []expose.Change `json:"changes,omitempty"`
 	Text    string          `json:"text,omitempty"`
 	Names   []string        `json:"names"`
@@ -61,8 +62,8 @@ type position struct {
 }
 
 func encodeRecord(r *live.Record) record {
-	to := record{Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At, Changes: r.Changes,
-		Text: r.Text, Names: r.Names, Read: r.Read}
+	to := record{Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At, Polled: r.Polled,
+		Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
 	if p := r.Positions; p != nil {
 		to.Placed, to.Sent, to.Got = true, encodePositions(p.Sent), encodePositions(p.Got)
 		to.Counted = p.Counted
@@ -83,7 +84,7 @@ func encodePositions(all map[live.Stream]uint32) (to []position) {
 
 func (r *record) decode(node ariadne.NodeID) live.Record {
 	to := live.Record{Node: node, Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At,
-		Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
+		Polled: r.Polled, Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
 	if r.Placed {
 		to.Positions = &live.Positions{Sent: decodePositions(r.Sent), Got: decodePositions(r.Got), Counted: r.Counted}
 	}

@@ -1,0 +1,234 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
+)
+
+// holder has a lease while its input says so: in a variable behind a pointer, and in a file. Or it
+// counts as fast as it can.
+const holder = `
+package main
+
+import ("bufio"; "fmt"; "os"; "runtime")
+
+var pair [2]int
+
+var word int
+
+//go:noinline
+func count() { pair[0]++; pair[1]++; word++ }
+
+type lease struct { term int; holder string }
+
+type state struct { pad [9]int; lease *lease }
+
+var own state
+
+//go:noinline
+func set(l *lease) { own.lease = l }
+
+func main() {
+	term := 7
+	for s := bufio.NewScanner(os.Stdin); s.Scan(); term++ {
+		if s.Text() == "count" {
+			for { count() }
+		}
+		if s.Text() == "hold" {
+			set(&lease{term, "me"})
+			os.WriteFile("term.new", []byte(fmt.Sprintf("term %d\n", term)), 0o644)
+			os.Rename("term.new", "term")
+		} else {
+			set(nil)
+			os.Remove("term")
+		}
+	}
+	runtime.KeepAlive(own)
+}
+`
+
+// buildHolder builds it once.
+func buildHolder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	src, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "holder")
+	if err := os.WriteFile(src, []byte(holder), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := exec.Command("go", "build", "-o", out, src).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return out
+}
+
+// whats are the changes of a watch in words, by node and record.
+type whats []string
+
+func (w *whats) show(r live.Record) { *w = append(*w, fmt.Sprintf("n%d %s", r.Node+1, What(&r))) }
+
+// TestPolls: variables and files of programs are exposed as they are when they are read, also behind
+// pointers; a property that reads one is suspected where it does not hold.
+func TestPolls(t *testing.T) {
+	path := buildHolder(t)
+	s := specOf(t, fmt.Sprintf(`
+nodes:
+  - {name: n1, command: "sh -c '(sleep 0.3; echo hold; sleep 0.6; echo drop; sleep 9) | %[1]s'"}
+  - {name: n2, command: "sh -c '(sleep 0.6; echo hold; sleep 9) | %[1]s'"}
+expose:
+  lease: {variable: main.own.lease, fields: {term: term, holder: holder}}
+  file: {file: term, match: 'term (?P<term>\d+)'}
+properties:
+  one has the lease: {never: 'len([l for l in lease if l.term != "nil"]) > 1'}
+  one has the file: {one: file}
+watch: {poll: 10ms}
+`, path))
+	var all whats
+	r := watchFor(t, s, Options{Time: 2 * time.Second, OnShow: all.show})
+	if r.Outcome != record.Suspected || len(r.Doubts) > 0 || len(r.Findings) != 2 {
+		t.Errorf("%v %+v %q", r.Outcome, r.Findings, r.Doubts)
+	}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if len(f.Polled) != 1 || !isSuspicion(f) || len(f.Without) > 0 {
+			t.Errorf("%+v", f)
+		}
+	}
+	of := map[string]string{}
+	for _, what := range all {
+		of[what[:2]] += what[2:] + ","
+	}
+	for _, want := range []struct{ node, what string }{
+		{"n1", " is up, lease(term=nil, holder=nil),"},
+		{"n1", "file(term=7)"}, {"n1", "lease(term=7, holder=me)"}, {"n1", "no file"},
+		{"n2", "file(term=7)"}, {"n2", "lease(term=7, holder=me)"},
+	} {
+		if n := strings.Count(of[want.node], want.what); n != 1 {
+			t.Errorf("%s shows %q %d times: %q", want.node, want.what, n, all)
+		}
+	}
+	if strings.Contains(of["n2"], "no ") {
+		t.Errorf("%q", all)
+	}
+}
+
+// TestPolledInMidst: a word that changes all the time is exposed as it was at some moment. What is
+// longer may be half of one value and half of the next, so it is unknown.
+func TestPolledInMidst(t *testing.T) {
+	path := buildHolder(t)
+	for name, c := range map[string]struct {
+		fields string
+		want   record.Outcome
+	}{
+		"a word":    {"variable: main.word", record.Nothing},
+		"two words": {"variable: main.pair, fields: {a: '[0]', b: '[1]'}", record.Inconclusive},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1, command: "sh -c 'echo count | %s'"}]
+expose: {counts: {%s}}
+properties: {some: {never: 'len(counts) > 1'}}
+watch: {poll: 10ms}
+`, path, c.fields))
+			r := watchFor(t, s, Options{Time: time.Second})
+			if r.Outcome != c.want || r.Properties[0].Judged < 20 == (c.want == record.Nothing) ||
+				strings.Contains(strings.Join(r.Doubts, "\n"), "it changes while it is read") != (c.want != record.Nothing) {
+				t.Errorf("%v %+v %q", r.Outcome, r.Properties, r.Doubts)
+			}
+		})
+	}
+}
+
+// TestPolledUnread: what cannot be read is unknown, and the watch says so.
+func TestPolledUnread(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink("/etc/passwd", filepath.Join(dir, "users")); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sleep", "60")
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cmd.Process.Kill()
+		cmd.Wait()
+	}()
+	for file, want := range map[string]string{"users": "file users cannot be read: it leads out", "none": ""} {
+		s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}]
+expose: {users: {file: %s}}
+properties: {some: {never: 'len(users) > 1'}}
+watch: {nodes: {n1: {pid: %d}}}
+`, file, cmd.Process.Pid))
+		r := watchFor(t, s, Options{Time: 400 * time.Millisecond})
+		if is := strings.Join(r.Doubts, "\n"); (want == "") != (is == "") || !strings.Contains(is, want) {
+			t.Errorf("%s: %v %q", file, r.Outcome, r.Doubts)
+		}
+	}
+}
+
+// TestPollsReload: properties may read other files from some moment on, which are known at once.
+func TestPollsReload(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+expose:
+  a: {file: a}
+properties: {one has a: {one: a}}
+watch:
+  poll: 10ms
+  nodes:
+    n1: {start: "sh -c 'echo 1 >a1; echo 1 >b1; mv a1 a; sleep 9'", dir: one}
+    n2: {start: 'sleep 9', dir: two}
+`)
+	for _, dir := range []string{"one", "two"} {
+		if err := os.Mkdir(filepath.Join(s.Dir, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	reload, reloaded := make(chan struct{}), make(chan error, 1)
+	var all whats
+	begun := make(chan struct{})
+	var once sync.Once
+	go func() {
+		<-begun
+		text, err := os.ReadFile(s.Path)
+		if err == nil {
+			text = []byte(strings.Replace(string(text), "properties: {",
+				"  b: {file: b1}\nproperties: {b is 1: {always: 'not b or b[0].values[0] == \"2\"'}, ", 1))
+			err = os.WriteFile(s.Path, text, 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		reload <- struct{}{}
+		if err := <-reloaded; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(300 * time.Millisecond)
+		cancel()
+	}()
+	r, err := Watch(ctx, s, Options{Reload: reload, OnReload: func(err error) { reloaded <- err },
+		OnShow: func(r live.Record) {
+			if all.show(r); all[len(all)-1] == "n1 a(1)" {
+				once.Do(func() { close(begun) })
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Findings) != 1 || r.Findings[0].Property != "b is 1" || r.Findings[0].Turn != 1 || len(r.Doubts) > 0 {
+		t.Errorf("%+v %q %q", r.Findings, r.Doubts, all)
+	}
+}
