@@ -24,8 +24,8 @@ type Config struct {
 	Timeout time.Duration
 	// Patience is for how long a goal without a time may be unmet until that is a finding.
 	Patience time.Duration
-	// Polled are the names of tuples that come by Polls. What becomes of such a value between two
-	// reads is not known, so of a property that reads one, findings are suspicions.
+	// Polled are the names of tuples that come by Polls. Nobody knows what such a value was between
+	// two reads, so findings of a property that reads one are suspicions.
 	Polled []string
 	// Turned: nodes ran when the verifier began, so of each node it waits for the record Turned.
 	Turned bool

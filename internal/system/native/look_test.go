@@ -29,7 +29,8 @@ func waiting(t testing.TB, dir string) (pid int) {
 	return cmd.Process.Pid
 }
 
-// firstOf returns where a program begins, and where the begin of its file is in memory, by the file.
+// firstOf returns where a program begins, and where the begin of its file is in memory, by the
+// file.
 func firstOf(t testing.TB, pid int) (entry, addr uint64) {
 	t.Helper()
 	f, err := elf.Open(fmt.Sprintf("/proc/%d/exe", pid))

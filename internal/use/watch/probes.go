@@ -22,8 +22,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// probing is what the agent sees by programs in the kernel, and what it has found in the programs of
-// nodes.
+// probing is what the agent sees by programs in the kernel, and what it has found in the programs
+// of nodes.
 type probing struct {
 	kernel    *probe.Kernel // nil: there is none
 	without   string        // why there is none
