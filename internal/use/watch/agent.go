@@ -43,6 +43,7 @@ type Agent struct {
 	injection
 	onFault func(Change) // or nil
 	again   bool         // nodes that have ended are started again
+	kills   bool         // nodes are killed
 }
 
 // watched is a node as the agent sees it.
@@ -128,7 +129,7 @@ func (a *Agent) now() ariadne.Time { return native.Now() - a.base }
 
 // attach finds or starts all nodes.
 func (a *Agent) attach(ctx context.Context) error {
-	if err := a.openKernel(); err != nil {
+	if err := a.openKernel(a); err != nil {
 		return err
 	}
 	if err := a.probeStarted(); err != nil {

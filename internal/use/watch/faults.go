@@ -12,7 +12,7 @@ import (
 // when a node has just become the leader, and nobody else has heard of it. A random time is hardly
 // ever such a moment. Other bugs need several faults at once. So half of the faults come soon after
 // another one. Of the others, half come soon after a node has shown something, half of these at
-// that node.
+// that node. And half of the kills are strikes.
 type faults struct {
 	every   time.Duration // on average, or a little more
 	kills   float64       // the share of kills
@@ -22,6 +22,8 @@ type faults struct {
 	after   bool          // it comes after something that was shown
 	follows bool          // it comes after another fault
 	at      *watched      // the node that it hits; nil: any
+	kind    faultKind
+	strikes bool // a kill waits until the node is right behind a system call
 }
 
 const (
@@ -57,7 +59,17 @@ func (f *faults) begin(every [faultKinds]time.Duration, seed uint64, now ariadne
 		f.every, f.kills = time.Duration(float64(rarestFaults)/all), often[killing]/all
 		f.random = rand.New(rand.NewPCG(seed, 0))
 		f.next = now.Add(f.wait())
+		f.draw()
 	}
+}
+
+// draw draws which fault is next.
+func (f *faults) draw() {
+	f.kind = cutting
+	if f.random.Float64() < f.kills {
+		f.kind = killing
+	}
+	f.strikes = f.random.IntN(2) == 0 && f.kind == killing
 }
 
 // wait is a random time from a fault to the next one that does not follow it soon. There are half
@@ -77,7 +89,9 @@ func (f *faults) shows(n *watched, now ariadne.Time) {
 		return
 	}
 	f.waits, f.after = false, true
-	f.next = now.Add(f.between(soonestFault, latestFault))
+	if f.next = now; !f.strikes {
+		f.next = now.Add(f.between(soonestFault, latestFault))
+	}
 	if f.random.IntN(2) == 0 {
 		f.at = n
 	}
@@ -95,17 +109,10 @@ func (f *faults) due(now ariadne.Time) bool {
 	return true
 }
 
-// kind draws the kind of a fault.
-func (f *faults) kind() faultKind {
-	if f.random.Float64() < f.kills {
-		return killing
-	}
-	return cutting
-}
-
 // done begins the time to the next fault.
 func (f *faults) done(now ariadne.Time) {
 	f.waits, f.after, f.at, f.follows = false, false, nil, f.random.IntN(2) == 0
+	f.draw()
 	if f.follows {
 		f.next = now.Add(f.between(soonestFault, latestFault))
 	} else {

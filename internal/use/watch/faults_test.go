@@ -10,20 +10,23 @@ import (
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // TestFaults: faults come every so often, of each kind as often as is asked for. Half of them
 // follow another one soon. Of the rest about half come soon after a node has shown something, about
-// half of these at that node. Without anything shown, they come later.
+// half of these at that node. Without anything shown, they come later. Half of the kills are strikes.
 func TestFaults(t *testing.T) {
 	const (
 		shown = 700 * time.Millisecond // from one node that shows something to the next
 		step  = ariadne.Time(time.Millisecond)
 	)
 	n := &watched{}
-	type counts struct{ kills, cuts, follow, soon, there int }
+	type counts struct{ kills, strikes, cuts, follow, soon, there int }
 	run := func(kill, cut time.Duration, shows bool) (c counts) {
 		var f faults
 		f.begin([faultKinds]time.Duration{killing: kill, cutting: cut}, 4, 0)
@@ -34,10 +37,13 @@ func TestFaults(t *testing.T) {
 			if !f.due(now) {
 				continue
 			}
-			if f.kind() == killing {
+			if f.kind == killing {
 				c.kills++
 			} else {
 				c.cuts++
+			}
+			if f.strikes {
+				c.strikes++
 			}
 			if f.follows {
 				c.follow++
@@ -65,7 +71,7 @@ func TestFaults(t *testing.T) {
 		got := run(c.kill, c.cut, true)
 		all := got.kills + got.cuts
 		if got.kills != 0 && !about(got.kills, want(c.kill)) || got.cuts != 0 && !about(got.cuts, want(c.cut)) ||
-			all == 0 || !about(got.follow, all/2) || !about(got.soon, all/4) || !about(got.there, got.soon/2) {
+			got.kills != 0 && !about(got.strikes, got.kills/2) || got.kills == 0 && got.strikes != 0 || all == 0 || !about(got.follow, all/2) || !about(got.soon, all/4) || !about(got.there, got.soon/2) {
 			t.Errorf("every %v and %v: %+v", c.kill, c.cut, got)
 		}
 		got = run(c.kill, c.cut, false)
@@ -280,6 +286,35 @@ func TestFaultsInHistory(t *testing.T) {
 	}
 	if len(w.faults) > faultsMax {
 		t.Errorf("%d faults are kept", len(w.faults))
+	}
+}
+
+// TestKillsBehindCalls: some kills are right behind a system call, and then the whole node is down,
+// as after any other kill.
+func TestKillsBehindCalls(t *testing.T) {
+	if text, _ := probe.Check(); text != "" {
+		t.Skip(text)
+	}
+	s := specOf(t, `
+nodes: [{name: n1, command: "sh -c 'sleep 60 & while :; do echo x >>file; echo has $(wc -l <file); done'"}]
+expose: {has: {line: 'has (?P<n>\d+)'}}
+properties: {one: {one: has}}
+faults: {crash: {for: [50ms]}}
+`)
+	struck, other, ends := 0, 0, 0
+	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: 200 * time.Millisecond, OnFault: func(c Change) {
+		if strings.Contains(c.What, "is killed behind a call of write for ") {
+			struck++
+		} else {
+			other++
+		}
+	}, OnShow: func(r live.Record) {
+		if r.Kind == live.Down {
+			ends++
+		}
+	}})
+	if struck == 0 || other == 0 || r.Kills != struck+other || ends < r.Kills-1 || r.Outcome != record.Nothing {
+		t.Errorf("%d of %d kills were behind a call, %d ends: %v %q", struck, r.Kills, ends, r.Outcome, r.Doubts)
 	}
 }
 

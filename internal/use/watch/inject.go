@@ -2,6 +2,7 @@ package watch
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/explore/world"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -27,6 +29,7 @@ type injection struct {
 
 	down   [][]*launch // of each kill that lasts
 	parted []*parting
+	strike *strike // that waits, or nil
 }
 
 // limit is how often faults of a kind happen, and how.
@@ -232,13 +235,16 @@ func (a *Agent) inject() error {
 	a.down = slices.DeleteFunc(a.down, func(all []*launch) bool {
 		return !slices.ContainsFunc(all, func(r *launch) bool { return r.killed })
 	})
+	if a.strike != nil {
+		return a.endStrike(now)
+	}
 	if !a.due(now) {
 		return nil
 	}
-	defer a.done(now)
-	if a.kind() == killing {
+	if a.kind == killing {
 		return a.killSome(now)
 	}
+	defer a.done(now)
 	if p, begins := a.choosePart(); p != nil {
 		length := a.length(&a.limits[cutting])
 		a.parted = append(a.parted, p)
@@ -262,6 +268,9 @@ func lasting(length time.Duration) string {
 // nextInjected is when inject has something to do.
 func (i *injection) nextInjected() ariadne.Time {
 	next := i.next
+	if i.strike != nil {
+		next = i.strike.until
+	}
 	for _, p := range i.parted {
 		next = min(next, p.joins)
 	}
@@ -284,17 +293,81 @@ func drawn[T any](f *faults, all []T, isAt func(T, *watched) bool) (one T, ok bo
 // killSome kills one node, or several at one blow.
 func (a *Agent) killSome(now ariadne.Time) error {
 	those := a.chooseKill()
+	if len(those) == 1 && a.strikes && a.noStrikes == "" {
+		return a.beginStrike(those[0], now)
+	}
+	defer a.done(now)
+	return a.kill(those, "", now)
+}
+
+// kill kills nodes at one blow. where says at which moment, if that was chosen.
+func (a *Agent) kill(those []*launch, where string, now ariadne.Time) error {
 	if those == nil {
 		return nil
 	}
 	length := a.length(&a.limits[killing])
 	a.down = append(a.down, those)
 	for _, r := range those {
-		a.tellFault(r, killing, "is killed"+lasting(length))
+		a.tellFault(r, killing, "is killed"+where+lasting(length))
 		if err := r.kill(until(now, length)); err != nil {
 			return fmt.Errorf("node %s: %w", r.node.def.Name, err)
 		}
 	}
+	return nil
+}
+
+// strike is a kill that waits until the node is right behind a system call (probe.Kernel.Strike).
+type strike struct {
+	of    *launch
+	until ariadne.Time // then it waits no longer
+	// struck is the call, once the process is dead that has made it
+	struck string
+}
+
+const (
+	// strikeWithin is how long a strike waits.
+	strikeWithin = 2 * time.Second
+	// strikePlaces is how many places of calls it waits for at most.
+	strikePlaces = 32
+)
+
+// beginStrike begins a strike. Nobody knows at which call a bug is, so the number of places that it
+// waits for is drawn evenly over the orders of magnitude.
+func (a *Agent) beginStrike(r *launch, now ariadne.Time) error {
+	places := int(math.Pow(strikePlaces+1, a.random.Float64()))
+	a.strike = &strike{of: r, until: now.Add(strikeWithin)}
+	if err := a.kernel.Strike(int(r.node.def.ID), places); err != nil {
+		return fmt.Errorf("node %s: %w", r.node.def.Name, err)
+	}
+	return nil
+}
+
+// hearStruck enters that a strike has killed a process.
+func (a *Agent) hearStruck(s probe.Struck) {
+	if a.strike != nil && int(a.strike.of.node.def.ID) == s.Node {
+		a.strike.struck = s.Call
+	}
+}
+
+// endStrike kills the whole node of a strike, once a process of it is dead, or it has waited long
+// enough.
+func (a *Agent) endStrike(now ariadne.Time) error {
+	s := a.strike
+	if s.struck == "" && now < s.until && s.of.runs() {
+		return nil
+	}
+	a.strike = nil
+	defer a.done(now)
+	if err := a.kernel.EndStrike(); err != nil {
+		return err
+	}
+	switch {
+	case s.struck != "":
+		return a.kill([]*launch{s.of}, " behind a call of "+s.struck, now)
+	case s.of.runs():
+		return a.kill([]*launch{s.of}, "", now)
+	}
+	a.limits[killing].count-- // it has ended by itself
 	return nil
 }
 

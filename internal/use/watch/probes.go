@@ -27,6 +27,7 @@ import (
 type probing struct {
 	kernel    *probe.Kernel // nil: there is none
 	without   string        // why there is none
+	noStrikes string        // why there are no strikes
 	queries   []debuginfo.Query
 	of        []*spec.Probe // by query
 	functions bool          // some of them are functions
@@ -53,8 +54,9 @@ func unseen(s *spec.Spec) map[string]string {
 	return all
 }
 
-// openKernel prepares the probes. Without functions to probe, the watch can do without them.
-func (a *Agent) openKernel() (err error) {
+// openKernel prepares the probes, which tell another agent, or this one. Without functions to probe,
+// the watch can do without them.
+func (a *Agent) openKernel(tells *Agent) (err error) {
 	a.programs, a.dropped = map[native.FileID]*program{}, make([]uint64, len(a.spec.Nodes))
 	function := ""
 	for i := range a.spec.Probes {
@@ -73,16 +75,18 @@ func (a *Agent) openKernel() (err error) {
 	if err == nil {
 		a.kernel.MaxCalls = a.spec.Watch.MaxCalls
 		if a.spec.Watch.EachMessage {
-			err = a.kernel.FollowMessages(a.hearMessage)
+			err = a.kernel.FollowMessages(tells.hearMessage)
 		}
 		if err == nil {
 			err = a.kernel.FollowSockets()
 		}
 		switch {
 		case err == nil:
+			a.prepareStrikes(tells)
 			return nil
 		case a.functions && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets):
 			a.without = probe.Explain(err)
+			a.prepareStrikes(tells)
 			return nil
 		}
 		err = errors.Join(err, a.kernel.Close())
@@ -95,7 +99,15 @@ func (a *Agent) openKernel() (err error) {
 		return fmt.Errorf("function %s cannot be probed: %s", function, probe.Explain(err))
 	}
 	a.without = probe.Explain(err)
+	a.noStrikes = a.without
 	return nil
+}
+
+// prepareStrikes makes kills behind system calls possible, or notes why they are not.
+func (a *Agent) prepareStrikes(tells *Agent) {
+	if a.kills {
+		a.noStrikes = probe.Explain(a.kernel.PrepareStrikes(tells.hearStruck))
+	}
 }
 
 // probeStarted sets probes in the programs that nodes will run, before these begin, and finds their

@@ -105,12 +105,12 @@ func (a *Agent) prepareFor(s *spec.Spec) (p *prepared, err error) {
 	if err != nil || p.probing == nil {
 		return p, err
 	}
-	beside := &Agent{spec: s, onWait: a.onWait}
+	beside := &Agent{spec: s, onWait: a.onWait, kills: a.kills}
 	for _, n := range a.nodes {
 		id := n.def.ID
 		beside.nodes = append(beside.nodes, &watched{def: &s.Nodes[id], native: &s.Watch.Native[id]})
 	}
-	if err = beside.openKernel(); err == nil {
+	if err = beside.openKernel(a); err == nil {
 		err = beside.probeStarted()
 	}
 	for _, pid := range pids {

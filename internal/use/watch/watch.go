@@ -224,7 +224,7 @@ func (w *watching) run(ctx context.Context) (r *Report, err error) {
 	defer func() { err = errors.Join(err, w.agent.close()) }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w.agent.onWait = w.options.OnWait
+	w.agent.onWait, w.agent.kills = w.options.OnWait, w.options.Kill > 0
 	w.shown = append(w.shown, w.show())
 	if err := w.agent.attach(ctx); err != nil {
 		w.log.Close()
@@ -407,6 +407,9 @@ func (w *watching) conclude() *Report {
 	r.Notes = append(r.Notes, w.agent.notes(len(r.Findings) > 0)...)
 	if w.agent.without != "" {
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
+	}
+	if w.options.Kill > 0 && w.agent.noStrikes != "" {
+		r.Notes = append(r.Notes, "nodes are killed at random times only, and not behind system calls: "+w.agent.noStrikes)
 	}
 	for _, s := range statusesOf(slices.Concat(w.ended, w.verify)) {
 		r.add(w.spec, s)

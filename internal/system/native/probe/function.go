@@ -329,6 +329,9 @@ func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 		} else if ok {
 			continue
 		}
+		if k.tellStruck(k.record.RawSample) {
+			continue
+		}
 		c, err := k.parseCall(k.record.RawSample)
 		if err != nil {
 			return false, err

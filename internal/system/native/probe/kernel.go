@@ -33,6 +33,7 @@ type Kernel struct {
 	all []interface{ Close() error }
 	functions
 	positions
+	striking
 }
 
 // mostProcesses is how many processes nodes may have, on one machine.
@@ -207,7 +208,7 @@ func (k *Kernel) Follow(node int, pids ...int) error {
 }
 
 // Close ends everything: no probe is left.
-func (k *Kernel) Close() error { return k.closeFrom(0) }
+func (k *Kernel) Close() error { return errors.Join(k.EndStrike(), k.closeFrom(0)) }
 
 // closeFrom ends what was begun last, down to number i.
 func (k *Kernel) closeFrom(i int) error {

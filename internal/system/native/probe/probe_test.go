@@ -139,8 +139,9 @@ func build(t testing.TB) string {
 // talker is a program that runs, and answers each line.
 type talker struct {
 	*exec.Cmd
-	in  io.WriteCloser
-	out *bufio.Scanner
+	in     io.WriteCloser
+	out    *bufio.Scanner
+	killed bool
 }
 
 func start(t testing.TB, path string) *talker {
@@ -157,13 +158,13 @@ func start(t testing.TB, path string) *talker {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	r := &talker{Cmd: cmd, in: in, out: bufio.NewScanner(out)}
 	t.Cleanup(func() {
 		in.Close()
-		if err := cmd.Wait(); err != nil {
+		if err := cmd.Wait(); (err != nil) != r.killed {
 			t.Error(err)
 		}
 	})
-	r := &talker{cmd, in, bufio.NewScanner(out)}
 	r.out.Scan()
 	return r
 }
