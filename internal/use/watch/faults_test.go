@@ -19,7 +19,8 @@ import (
 
 // TestFaults: faults come every so often, of each kind as often as is asked for. Half of them
 // follow another one soon. Of the rest about half come soon after a node has shown something, about
-// half of these at that node. Without anything shown, they come later. Half of the kills are strikes.
+// half of these at that node. Without anything shown, they come later. Half of the kills are
+// strikes.
 func TestFaults(t *testing.T) {
 	const (
 		shown = 700 * time.Millisecond // from one node that shows something to the next
@@ -70,8 +71,9 @@ func TestFaults(t *testing.T) {
 		}
 		got := run(c.kill, c.cut, true)
 		all := got.kills + got.cuts
-		if got.kills != 0 && !about(got.kills, want(c.kill)) || got.cuts != 0 && !about(got.cuts, want(c.cut)) ||
-			got.kills != 0 && !about(got.strikes, got.kills/2) || got.kills == 0 && got.strikes != 0 || all == 0 || !about(got.follow, all/2) || !about(got.soon, all/4) || !about(got.there, got.soon/2) {
+		near := func(n, of int) bool { return n == 0 && of == 0 || about(n, of) }
+		if !near(got.kills, want(c.kill)) || !near(got.cuts, want(c.cut)) || !near(got.strikes, got.kills/2) ||
+			all == 0 || !about(got.follow, all/2) || !about(got.soon, all/4) || !about(got.there, got.soon/2) {
 			t.Errorf("every %v and %v: %+v", c.kill, c.cut, got)
 		}
 		got = run(c.kill, c.cut, false)

@@ -54,8 +54,8 @@ func unseen(s *spec.Spec) map[string]string {
 	return all
 }
 
-// openKernel prepares the probes, which tell another agent, or this one. Without functions to probe,
-// the watch can do without them.
+// openKernel prepares the probes, which tell another agent, or this one. Without functions to
+// probe, the watch can do without them.
 func (a *Agent) openKernel(tells *Agent) (err error) {
 	a.programs, a.dropped = map[native.FileID]*program{}, make([]uint64, len(a.spec.Nodes))
 	function := ""

@@ -16,10 +16,10 @@ import (
 )
 
 // A strike kills a process of a node right behind a system call that others or a later start of the
-// node can notice: what comes behind the call in the program never happens. Such a moment lasts for
-// microseconds, and a kill from outside hardly ever meets it. A program makes most of its calls at a
-// few places. So a strike counts places, by the stack of the call, and not calls: each place counts
-// once, however often the program comes there.
+// node can notice: the program does nothing more. Such a moment lasts for microseconds, and a kill
+// from outside hardly ever meets it. A program makes most of its calls at a few places. So a strike
+// counts places, by the stack of the call, and not calls: each place counts once, however often the
+// program comes there.
 
 // Struck is a process that a strike has killed.
 type Struck struct {
