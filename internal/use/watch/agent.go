@@ -383,6 +383,9 @@ func (a *Agent) finish() error {
 			a.poll(n, n.polls.began)
 		}
 	}
+	if a.strike != nil && a.strike.struck == "" {
+		a.limits[killing].count-- // it has not come to that
+	}
 	return nil
 }
 

@@ -304,7 +304,7 @@ properties: {one: {one: has}}
 faults: {crash: {for: [50ms]}}
 `)
 	struck, other, ends := 0, 0, 0
-	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: 200 * time.Millisecond, OnFault: func(c Change) {
+	r := watchFor(t, s, Options{Time: 10 * time.Second, Kill: 200 * time.Millisecond, OnFault: func(c Change) {
 		if strings.Contains(c.What, "is killed behind a call of write for ") {
 			struck++
 		} else {

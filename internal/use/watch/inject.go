@@ -318,8 +318,9 @@ func (a *Agent) kill(those []*launch, where string, now ariadne.Time) error {
 
 // strike is a kill that waits until the node is right behind a system call (probe.Kernel.Strike).
 type strike struct {
-	of    *launch
-	until ariadne.Time // then it waits no longer
+	of     *launch
+	places int          // for which it waits
+	until  ariadne.Time // then it waits no longer
 	// struck is the call, once the process is dead that has made it
 	struck string
 }
@@ -327,15 +328,19 @@ type strike struct {
 const (
 	// strikeWithin is how long a strike waits.
 	strikeWithin = 2 * time.Second
-	// strikePlaces is how many places of calls it waits for at most.
-	strikePlaces = 32
+	// firstPlaces is for how many places of calls the first strike of a node waits at most, and
+	// mostPlaces any strike.
+	firstPlaces, mostPlaces = 8, 64
 )
 
 // beginStrike begins a strike. Nobody knows at which call a bug is, so the number of places that it
 // waits for is drawn evenly over the orders of magnitude.
 func (a *Agent) beginStrike(r *launch, now ariadne.Time) error {
-	places := int(math.Pow(strikePlaces+1, a.random.Float64()))
-	a.strike = &strike{of: r, until: now.Add(strikeWithin)}
+	if r.places == 0 {
+		r.places = firstPlaces
+	}
+	places := int(math.Pow(float64(r.places+1), a.random.Float64()))
+	a.strike = &strike{of: r, places: places, until: now.Add(strikeWithin)}
 	if err := a.kernel.Strike(int(r.node.def.ID), places); err != nil {
 		return fmt.Errorf("node %s: %w", r.node.def.Name, err)
 	}
@@ -358,8 +363,16 @@ func (a *Agent) endStrike(now ariadne.Time) error {
 	}
 	a.strike = nil
 	defer a.done(now)
-	if err := a.kernel.EndStrike(); err != nil {
+	left, err := a.kernel.EndStrike()
+	if err != nil {
 		return err
+	}
+	// A node may be at more places, or is at no more in this time.
+	switch seen := s.places - left; {
+	case left > 0 && s.of.runs():
+		s.of.places = max(seen, 1)
+	case seen > s.of.places/2:
+		s.of.places = min(2*s.of.places, mostPlaces)
 	}
 	switch {
 	case s.struck != "":

@@ -42,6 +42,7 @@ type launch struct {
 	starts  int
 	waiting bool // it is to be started again
 	killed  bool // it was killed, and has not been started again
+	places  int  // for how many places of calls a strike waits at most; 0: nobody knows
 }
 
 // isStarted reports whether a node is started here, from its commands.

@@ -208,7 +208,10 @@ func (k *Kernel) Follow(node int, pids ...int) error {
 }
 
 // Close ends everything: no probe is left.
-func (k *Kernel) Close() error { return errors.Join(k.EndStrike(), k.closeFrom(0)) }
+func (k *Kernel) Close() error {
+	_, err := k.EndStrike()
+	return errors.Join(err, k.closeFrom(0))
+}
 
 // closeFrom ends what was begun last, down to number i.
 func (k *Kernel) closeFrom(i int) error {

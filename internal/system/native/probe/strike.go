@@ -4,6 +4,7 @@ package probe
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/ariadne-mc/ariadne"
@@ -171,7 +172,7 @@ func (k *Kernel) atExit(calls, stacks, places *ebpf.Map) asm.Instructions {
 // Strike has a process of a node killed right behind a system call, when it has been at so many
 // different places of calls. Another strike that waits ends.
 func (k *Kernel) Strike(node, places int) error {
-	if err := k.EndStrike(); err != nil {
+	if _, err := k.EndStrike(); err != nil {
 		return err
 	}
 	k.strikes++
@@ -190,17 +191,19 @@ func (k *Kernel) Strike(node, places int) error {
 	return nil
 }
 
-// EndStrike ends a strike that waits. One that has killed a process may not have been told yet.
-func (k *Kernel) EndStrike() error {
+// EndStrike ends a strike that waits. It returns for how many more places the strike has waited. One
+// that has killed a process may not have been told yet.
+func (k *Kernel) EndStrike() (left int, err error) {
 	if k.attached == nil {
-		return nil
+		return 0, nil
 	}
 	l := k.attached
 	k.attached = nil
-	if err := l.Close(); err != nil {
-		return fmt.Errorf("BPF: %w", err)
+	var state [strikeSize]byte
+	if err := errors.Join(l.Close(), k.state.Lookup(uint32(0), &state)); err != nil {
+		return 0, fmt.Errorf("BPF: %w", err)
 	}
-	return nil
+	return int(binary.LittleEndian.Uint64(state[strikeLeft:])), nil
 }
 
 // tellStruck tells of a record, if it is that of a strike.

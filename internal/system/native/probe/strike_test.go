@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -63,7 +64,19 @@ func TestStrikes(t *testing.T) {
 			other.call("still there")
 		})
 	}
-	if err := k.EndStrike(); err != nil {
-		t.Error(err)
+	for range 2 { // one that waits, and none
+		left, err := k.EndStrike()
+		if err != nil || left != 0 {
+			t.Errorf("%d places are left: %v", left, err)
+		}
 	}
+	other := start(t, path)
+	if err := errors.Join(k.Follow(5, other.Process.Pid), k.Strike(5, 10)); err != nil {
+		t.Fatal(err)
+	}
+	other.call("goes on")
+	if left, err := k.EndStrike(); left != 8 || err != nil {
+		t.Errorf("%d places are left, want 8: %v", left, err)
+	}
+	other.call("goes on")
 }
