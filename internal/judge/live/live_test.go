@@ -483,3 +483,37 @@ func TestGoals(t *testing.T) {
 		})
 	}
 }
+
+// TestUpExposesNothing: a program that begins exposes nothing yet, also where nobody has seen the
+// end of the one before it, because the agent has ended with that. A state between two events of a
+// node at one time is not judged.
+func TestUpExposesNothing(t *testing.T) {
+	show := func(node int, seq uint64, at ariadne.Time) Record {
+		return Record{Node: ariadne.NodeID(node), Seq: seq, Kind: Show, After: at, At: at,
+			Changes: []expose.Change{{Tuple: expose.Tuple{Name: "leader", Values: []string{"1"},
+				Fields: []string{"term"}}}}}
+	}
+	for _, groups := range []bool{false, true} {
+		p := leaders(2)
+		if groups {
+			p = keyed(2)["one"]
+		}
+		v := NewVerifier(Config{}, p)
+		for _, r := range []Record{
+			{Node: 0, Seq: 1, Kind: Up, After: 0, At: 0}, {Node: 1, Seq: 1, Kind: Up, After: 5, At: 5},
+			show(0, 2, 10),
+			// Another agent takes over from that of n1, and finds another program.
+			{Node: 0, Seq: 3, Kind: Lost, After: 10, At: 20, Text: "another agent took over"},
+			{Node: 0, Seq: 4, Kind: Up, After: 20, At: 20},
+			show(1, 2, 30), show(1, 3, 30),
+			{Node: 0, Seq: 5, Kind: Beat, At: 9000}, {Node: 1, Seq: 4, Kind: Beat, At: 9000},
+		} {
+			if err := v.Take(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if found := v.Found(); len(found) > 0 || v.Judged < 4 || v.Brief != 1 {
+			t.Errorf("groups %v: %+v %+v", groups, v.Counts, found)
+		}
+	}
+}

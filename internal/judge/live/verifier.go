@@ -67,7 +67,7 @@ type Counts struct {
 	Judged  int `json:"judged"` // snapshots
 	// moments that were not judged: the order of events is not known
 	Undecided int `json:"undecided"`
-	// moments that were not judged: they lasted for less than Settle
+	// moments that were not judged: they lasted for less than Settle, or for no time
 	Brief int `json:"brief"`
 	// moments that were not judged: what some node exposes is unknown
 	Unknown int `json:"unknown"`
@@ -324,9 +324,9 @@ func (v *Verifier) relevant(r *Record) *Record {
 	switch r.Kind {
 	case Beat:
 		return nil
-	case Down:
+	case Up, Down:
 		maps.DeleteFunc(v.nodes[r.Node].shown, func(_ shown, stays bool) bool { return !stays })
-		if v.polled != nil { // what the node exposed at last, nobody has read
+		if v.polled != nil && r.Kind == Down { // what the node exposed at last, nobody has read
 			own.After = min(own.After, v.nodes[r.Node].now)
 		}
 	case Show, Missed:
@@ -473,6 +473,8 @@ func (v *Verifier) apply(e *event) error {
 		v.snapshot.Up[e.Node], f.unknown, f.left = f.kept.up, f.kept.unknown, false
 		f.kept = kept{}
 	case e.Kind == Up:
+		// If its agent has ended with the program before, nobody has told of the end of that.
+		v.replace(e.Node, v.set(e.Node).Staying())
 		v.snapshot.Up[e.Node] = true
 		clear(f.unknown)
 	case e.Kind == Down:
@@ -493,7 +495,7 @@ func (v *Verifier) apply(e *event) error {
 	if e.Kind != Turned && e.Kind != Sought {
 		v.remember(e)
 	}
-	f.brief = e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)
+	f.brief = e.next <= e.At || e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)
 	v.recent = append(v.recent, e)
 	switch v.doubtful() {
 	case "":

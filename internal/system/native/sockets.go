@@ -54,6 +54,9 @@ func Streams() (map[uint32]Stream, error) {
 	return all, nil
 }
 
+// ErrNoStreams says that the kernel has no sock_diag, or tells nobody how far connections are.
+var ErrNoStreams = errors.New("the kernel does not say how far TCP connections are (sock_diag)")
+
 // diagnosed is what the kernel tells of a socket.
 type diagnosed struct {
 	local, remote          netip.AddrPort
@@ -64,13 +67,18 @@ type diagnosed struct {
 // diagnose asks for all TCP sockets, by inode.
 func diagnose() (map[uint32]diagnosed, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_SOCK_DIAG)
-	if err != nil {
+	if errors.Is(err, unix.EPROTONOSUPPORT) || errors.Is(err, unix.EAFNOSUPPORT) {
+		return nil, ErrNoStreams
+	} else if err != nil {
 		return nil, fmt.Errorf("sock_diag: %w", err)
 	}
 	defer unix.Close(fd)
 	all := map[uint32]diagnosed{}
 	for _, family := range []byte{unix.AF_INET, unix.AF_INET6} {
-		if err := diagnoseFamily(fd, family, all); err != nil {
+		err := diagnoseFamily(fd, family, all)
+		if errors.Is(err, unix.EOPNOTSUPP) || errors.Is(err, unix.ENOENT) {
+			return nil, ErrNoStreams
+		} else if err != nil {
 			return nil, fmt.Errorf("sock_diag: %w", err)
 		}
 	}

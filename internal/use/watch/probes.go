@@ -28,6 +28,7 @@ type probing struct {
 	kernel    *probe.Kernel // nil: there is none
 	without   string        // why there is none
 	noStrikes string        // why there are no strikes
+	placeless string        // why positions are not known
 	queries   []debuginfo.Query
 	of        []*spec.Probe // by query
 	functions bool          // some of them are functions
@@ -346,7 +347,10 @@ func (a *Agent) readPositions(some bool) ([]*live.Positions, error) {
 // diagnose enters positions that the kernel tells everybody, of nodes in this network namespace.
 func (a *Agent) diagnose(all []*live.Positions) error {
 	streams, err := native.Streams()
-	if err != nil {
+	if errors.Is(err, native.ErrNoStreams) {
+		a.placeless = err.Error()
+		return nil
+	} else if err != nil {
 		return err
 	}
 	for _, n := range a.nodes {

@@ -405,7 +405,10 @@ func (w *watching) conclude() *Report {
 	r.Kills, r.Cuts = w.agent.limits[killing].count, w.agent.limits[cutting].count
 	r.Notes = append(r.Notes, faultNotes(w.spec, &w.options)...)
 	r.Notes = append(r.Notes, w.agent.notes(len(r.Findings) > 0)...)
-	if w.agent.without != "" {
+	switch {
+	case w.agent.placeless != "":
+		r.Notes = append(r.Notes, "messages do not show the order of events: "+w.agent.placeless)
+	case w.agent.without != "":
 		r.Notes = append(r.Notes, "positions of TCP streams are read at each heartbeat only: "+w.agent.without)
 	}
 	if w.options.Kill > 0 && w.agent.noStrikes != "" {

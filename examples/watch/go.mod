@@ -1,0 +1,3 @@
+module watch
+
+go 1.26.0
