@@ -15,9 +15,9 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/use/run"
 )
 
-// TestUnderItself: ariadne watch and its agents, as programs that a check runs. With faults of their
-// machines and network they are never certain of what is not so. Without faults they judge, and find
-// what is wrong.
+// TestUnderItself: ariadne watch and its agents, as programs that a check runs. With faults of
+// their machines and network they are never certain of what is not so. Without faults they judge,
+// and find what is wrong.
 func TestUnderItself(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS("../../../examples/watch")); err != nil {

@@ -191,8 +191,8 @@ func (k *Kernel) Strike(node, places int) error {
 	return nil
 }
 
-// EndStrike ends a strike that waits. It returns for how many more places the strike has waited. One
-// that has killed a process may not have been told yet.
+// EndStrike ends a strike that waits. It returns for how many more places the strike has waited.
+// One that has killed a process may not have been told yet.
 func (k *Kernel) EndStrike() (left int, err error) {
 	if k.attached == nil {
 		return 0, nil
