@@ -28,7 +28,7 @@ type hunt struct {
 var (
 	never      = hunt{kill: time.Second, cut: time.Second, time: 15 * time.Second, watches: 20, options: again}
 	eventually = hunt{kill: 15 * time.Second, cut: 5 * time.Second, time: 5 * time.Minute, watches: 1, options: again}
-	budgeted   = hunt{kill: 2 * time.Second, time: 18 * time.Second, watches: 16, options: []string{"--budget"}}
+	budgeted   = hunt{kill: time.Second, time: 18 * time.Second, watches: 16, options: []string{"--budget"}}
 
 	again = []string{"--restart"}
 )
