@@ -47,8 +47,8 @@ type move struct {
 	to     uint32
 }
 
-// drawTruth draws an execution.
-func drawTruth(t *rapid.T) *truth {
+// drawTruth draws an execution, in which nodes also say something if says is true.
+func drawTruth(t *rapid.T, says bool) *truth {
 	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), polls: true}
 	sets, up := make([]*expose.Set, x.nodes), make([]bool, x.nodes)
 	now := ariadne.Time(0)
@@ -75,7 +75,16 @@ func drawTruth(t *rapid.T) *truth {
 		node := rapid.IntRange(0, x.nodes-1).Draw(t, "node")
 		other := rapid.IntRange(0, x.nodes-1).Draw(t, "other")
 		between := [2]int{node, other}
-		switch rapid.SampledFrom([]string{"show", "end", "down", "send", "send", "read", "read"}).Draw(t, "what") {
+		whats := []string{"show", "end", "down", "send", "send", "read", "read"}
+		if says {
+			whats = append(whats, "say")
+		}
+		switch rapid.SampledFrom(whats).Draw(t, "what") {
+		case "say":
+			if up[node] {
+				add(node, Record{Kind: Show, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "said",
+					Values: []string{rapid.SampledFrom([]string{"a", "b"}).Draw(t, "word")}}}}})
+			}
 		case "show":
 			if up[node] {
 				term := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(t, "term")
@@ -200,6 +209,9 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 	return all
 }
 
+// isSaid reports whether a change is of what a node says, which is seen at each look.
+func (c *trueChange) isSaid() bool { return c.Changes[0].Name == "said" }
+
 // beat is a record of a node at a time.
 func (x *truth) beat(t *rapid.T, node int, at ariadne.Time) Record {
 	r := Record{Kind: Beat, After: at, At: at}
@@ -217,6 +229,7 @@ func (x *truth) polled(t *rapid.T, node int, own []trueChange, tell func(Record)
 		for _, c := range own {
 			switch {
 			case c.at > at:
+			case c.Kind == Show && c.isSaid():
 			case c.Kind == Show:
 				set = set.After(c.Changes)
 			default:
@@ -237,9 +250,9 @@ func (x *truth) polled(t *rapid.T, node int, own []trueChange, tell func(Record)
 	up, next := false, 0
 	for at := ariadne.Time(0); at < x.end; {
 		at += ariadne.Time(rapid.IntRange(1, 40).Draw(t, "look"))
-		polls, changes := rapid.Bool().Draw(t, "reads"), 0
+		polls, changes := rapid.IntRange(0, 3).Draw(t, "reads") == 0, 0
 		for _, c := range own {
-			if c.at <= read || c.at > at || c.Kind != Show {
+			if c.at <= read || c.at > at || c.Kind != Show || c.isSaid() {
 				continue
 			}
 			if changes++; changes == 2 { // it is read before that
@@ -250,6 +263,11 @@ func (x *truth) polled(t *rapid.T, node int, own []trueChange, tell func(Record)
 		found := false
 		for ; next < len(own) && own[next].at <= at; next++ {
 			switch own[next].Kind {
+			case Show:
+				if r := own[next].Record; own[next].isSaid() {
+					r.After, r.At = checked, at
+					tell(r)
+				}
 			case Down:
 				tell(Record{Kind: Down, After: checked, At: at})
 				up, found, value = false, false, nil
@@ -288,8 +306,9 @@ func (x *truth) polled(t *rapid.T, node int, own []trueChange, tell func(Record)
 // leaders are properties that read values of each node.
 func leaders(nodes int) *judge.Properties {
 	c := judge.Config{Path: "spec.yaml",
-		Sources:    expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (?P<term>\d)`)}},
-		Predicates: []property.Predicate{{Name: "one", Expr: "one(leader) and len(up) >= 0"}}}
+		Sources: expose.Sources{{Name: "leader", Line: regexp.MustCompile(`leads (?P<term>\d)`)},
+			{Name: "said", Line: regexp.MustCompile(`says (\w)`)}},
+		Predicates: []property.Predicate{{Name: "one", Expr: "one(leader) and len(said) >= 0 and len(up) >= 0"}}}
 	for i := range nodes {
 		c.Nodes = append(c.Nodes, fmt.Sprintf("n%d", i+1))
 	}
@@ -322,7 +341,7 @@ func shuffled(t *rapid.T, all []Record) []Record {
 // not.
 func TestExactRecords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		x := drawTruth(t)
+		x := drawTruth(t, true)
 		all, v := judged(t, x, shuffled(t, x.told(t, true, 0)), Config{})
 		if want := x.states; !slices.Equal(all, want) {
 			t.Fatalf("judged\n%s\nbut there were\n%s", strings.Join(all, "\n"), strings.Join(want, "\n"))
@@ -339,7 +358,7 @@ func TestExactRecords(t *testing.T) {
 func TestOnlyTrueStates(t *testing.T) {
 	decided, undecided, compared := 0, 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		x := drawTruth(t)
+		x := drawTruth(t, true)
 		clockError := rapid.SampledFrom([]int{0, 10, 50, 200}).Draw(t, "clock error")
 		c := Config{ClockError: time.Duration(clockError), Polled: []string{"leader"}}
 		records := x.told(t, false, clockError)

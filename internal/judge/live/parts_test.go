@@ -48,7 +48,7 @@ func keyed(nodes int) map[string]*judge.Properties {
 // drawKeyed is drawTruth with tuples that have keys, too: nodes that are up show some between its
 // changes.
 func drawKeyed(t *rapid.T) *truth {
-	x := drawTruth(t)
+	x := drawTruth(t, false)
 	x.polls = false
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
 	up := make([]bool, x.nodes)

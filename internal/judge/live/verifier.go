@@ -247,6 +247,11 @@ func (v *Verifier) enter(r *Record) {
 		f.now = max(f.now, now)
 	}
 	if of := v.relevant(r); of != nil {
+		if v.polled != nil && r.Kind == Down {
+			// Nobody has read what became of the values before the end. That is an event of its
+			// own, whose order to other events of the node is open.
+			v.await(&Record{Node: r.Node, Kind: Show, Channel: Polls, After: min(f.now, r.At), At: r.At}, false)
+		}
 		v.await(of, false)
 	}
 	if r.Positions == nil || r.Kind != Beat {
@@ -326,9 +331,6 @@ func (v *Verifier) relevant(r *Record) *Record {
 		return nil
 	case Up, Down:
 		maps.DeleteFunc(v.nodes[r.Node].shown, func(_ shown, stays bool) bool { return !stays })
-		if v.polled != nil && r.Kind == Down { // what the node exposed at last, nobody has read
-			own.After = min(own.After, v.nodes[r.Node].now)
-		}
 	case Show, Missed:
 		own.Changes = nil
 		for i := range r.Changes {
@@ -492,7 +494,7 @@ func (v *Verifier) apply(e *event) error {
 	case e.Kind == Sought:
 		f.sought = e.Text
 	}
-	if e.Kind != Turned && e.Kind != Sought {
+	if e.Kind != Turned && e.Kind != Sought && (e.Kind != Show || e.Changes != nil) {
 		v.remember(e)
 	}
 	f.brief = e.next <= e.At || e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)

@@ -1,20 +1,26 @@
 package native
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 )
 
-// FileID is the identity of a file.
-type FileID struct{ Device, Inode uint64 }
+// FileID is the identity of a file with its content: a file may have the number of an earlier one.
+type FileID struct {
+	Device, Inode  uint64
+	Size, Modified int64
+}
 
 // IdentifyFile returns the identity of a file, behind symbolic links.
 func IdentifyFile(path string) (FileID, error) {
@@ -26,15 +32,14 @@ func IdentifyFile(path string) (FileID, error) {
 	if !ok {
 		return FileID{}, fmt.Errorf("%s: its identity is not known", path)
 	}
-	return FileID{uint64(s.Dev), s.Ino}, nil
+	return FileID{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano()}, nil
 }
 
 // Memory is that of a process, which runs on while it is read. It implements debuginfo.Machine for
 // what lies in memory alone.
 type Memory struct {
-	PID int
-	// Err says why the process could not be read at all: ErrEnded, or that it may not be read.
-	Err   error
+	PID   int
+	Err   error // of the first read that failed, or nil
 	reads int
 	split bool // some read was of more than a word
 }
@@ -64,13 +69,12 @@ func (m *Memory) Read(b []byte, addr uint64) error {
 	local := []unix.Iovec{{Base: &b[0], Len: uint64(len(b))}}
 	n, err := unix.ProcessVMReadv(m.PID, local, []unix.RemoteIovec{{Base: uintptr(addr), Len: len(b)}}, 0)
 	switch {
-	case errors.Is(err, unix.EPERM):
-		m.Err = err
 	case errors.Is(err, unix.ESRCH):
-		m.Err = ErrEnded
-	case err == nil && n < len(b):
-		err = io.ErrUnexpectedEOF
+		err = ErrEnded
+	case errors.Is(err, unix.EFAULT), err == nil && n < len(b):
+		err = fmt.Errorf("there is no memory at %#x", addr)
 	}
+	m.Err = cmp.Or(m.Err, err)
 	return err
 }
 
@@ -108,20 +112,16 @@ func ReadFile(pid int, name string, most int64) (text []byte, ok bool, err error
 	from, how := "cwd", uint64(unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
 	if filepath.IsAbs(name) {
 		// A symbolic link to an absolute path leads to where the process would come by it.
-		from, how, name = "root", unix.RESOLVE_IN_ROOT|unix.RESOLVE_NO_MAGICLINKS, strings.TrimLeft(name, "/")
+		from, how = "root", unix.RESOLVE_IN_ROOT|unix.RESOLVE_NO_MAGICLINKS
+		name = cmp.Or(strings.TrimLeft(name, "/"), ".")
 	}
-	return readFileBelow(fmt.Sprintf("/proc/%d/%s", pid, from), name, how, most)
-}
-
-// ReadFileIn does so for a name in a directory.
-func ReadFileIn(dir, name string, most int64) (text []byte, ok bool, err error) {
-	return readFileBelow(dir, name, unix.RESOLVE_NO_MAGICLINKS, most)
-}
-
-func readFileBelow(dir, name string, how uint64, most int64) (text []byte, ok bool, err error) {
-	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	tid, ok := Living(pid)
+	if !ok {
+		return nil, false, ErrEnded
+	}
+	fd, err := unix.Open(fmt.Sprintf("/proc/%d/%s", tid, from), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if isGone(err) {
-		return nil, false, nil
+		return nil, false, ErrEnded
 	} else if err != nil {
 		return nil, false, err
 	}
@@ -129,9 +129,21 @@ func readFileBelow(dir, name string, how uint64, most int64) (text []byte, ok bo
 	return readFileAt(fd, name, how, most)
 }
 
+// ReadFileIn does so for a name in a directory.
+func ReadFileIn(dir, name string, most int64) (text []byte, ok bool, err error) {
+	fd, err := unix.Open(dir, unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if isGone(err) {
+		return nil, false, nil
+	} else if err != nil {
+		return nil, false, err
+	}
+	defer unix.Close(fd)
+	return readFileAt(fd, name, unix.RESOLVE_NO_MAGICLINKS, most)
+}
+
 func readFileAt(dir int, name string, how uint64, most int64) (text []byte, ok bool, err error) {
-	fd, err := unix.Openat2(dir, name, &unix.OpenHow{
-		Flags: unix.O_RDONLY | unix.O_NONBLOCK | unix.O_NOCTTY | unix.O_CLOEXEC, Resolve: how})
+	// To open a pipe or a device would change something.
+	found, err := unix.Openat2(dir, name, &unix.OpenHow{Flags: unix.O_PATH | unix.O_CLOEXEC, Resolve: how})
 	switch {
 	case isGone(err):
 		return nil, false, nil
@@ -140,11 +152,59 @@ func readFileAt(dir int, name string, how uint64, most int64) (text []byte, ok b
 	case err != nil:
 		return nil, false, err
 	}
-	f := os.NewFile(uintptr(fd), name)
-	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+	defer unix.Close(found)
+	var info unix.Stat_t
+	var system unix.Statfs_t
+	if err := errors.Join(unix.Fstat(found, &info), unix.Fstatfs(found, &system)); err != nil {
 		return nil, false, err
 	}
+	switch {
+	case info.Mode&unix.S_IFMT != unix.S_IFREG:
+		return nil, false, errors.New("it is not a regular file")
+	case system.Type == unix.PROC_SUPER_MAGIC:
+		return nil, false, errors.New("files of /proc are those of the process that reads them")
+	}
+	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", found))
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
 	text, err = io.ReadAll(io.LimitReader(f, most))
 	return text, err == nil, err
+}
+
+// Living returns a thread of a process that has not ended, by which its program and memory are
+// found: the first thread may have ended before the others. ok: there is one.
+func Living(pid int) (tid int, ok bool) {
+	if isLiving(fmt.Sprintf("/proc/%d/stat", pid)) {
+		return pid, true
+	}
+	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // it may have ended
+	for _, e := range entries {
+		if isLiving(fmt.Sprintf("/proc/%d/task/%s/stat", pid, e.Name())) {
+			tid, err := strconv.Atoi(e.Name())
+			return tid, err == nil
+		}
+	}
+	return 0, false
+}
+
+// isLiving reports whether a thread has not ended. path is that of its state (proc_pid_stat(5)).
+func isLiving(path string) bool {
+	b, _ := os.ReadFile(path) // it may have ended
+	i := bytes.LastIndexByte(b, ')')
+	return i >= 0 && i+2 < len(b) && b[i+2] != 'Z' && b[i+2] != 'X'
+}
+
+// HasBegun reports whether a process that was started here runs a program, or has begun one, and is
+// not only what starts it (IsStarter).
+func HasBegun(pid int) bool {
+	for _, pid := range Descendants(pid) {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+		first, _, _ := bytes.Cut(b, []byte{0})
+		if name := string(first); err == nil && len(b) > 0 && name != machineName && name != keeperName {
+			return true
+		}
+	}
+	return false
 }

@@ -2,12 +2,15 @@ package native
 
 import (
 	"debug/elf"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/sys/unix"
 )
 
 // waiting starts a program that waits for input, in a directory.
@@ -68,7 +71,7 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// TestReadFile: a file is read as a process sees it, and what is no regular file is not there.
+// TestReadFile: a file is read as a process sees it, and anything but a regular file is an error.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"own": "mine", "long": strings.Repeat("x", 100)} {
@@ -85,6 +88,9 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := unix.Mkfifo(filepath.Join(dir, "pipe"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	pid := waiting(t, dir)
 	for _, c := range []struct {
 		name, want string
@@ -97,8 +103,10 @@ func TestReadFile(t *testing.T) {
 		{"long", strings.Repeat("x", 10), true, false},
 		{"missing", "", false, false},
 		{"own/missing", "", false, false},
-		{"/", "", false, false},
-		{"/dev/zero", "", false, false},
+		{"/", "", false, true},
+		{"/dev/zero", "", false, true},
+		{"pipe", "", false, true},
+		{"/proc/self/status", "", false, true},
 		{"far", "", false, true}, // which directory tree an absolute link is of is not known
 	} {
 		text, ok, err := ReadFile(pid, c.name, 10)
@@ -106,7 +114,7 @@ func TestReadFile(t *testing.T) {
 			t.Errorf("%s: %q %v %v, want %q %v", c.name, text, ok, err, c.want, c.ok)
 		}
 	}
-	if _, ok, err := ReadFile(1<<22, "own", 10); ok || err != nil {
+	if _, ok, err := ReadFile(1<<22, "own", 10); ok || !errors.Is(err, ErrEnded) {
 		t.Errorf("a process that is not there: %v %v", ok, err)
 	}
 	if text, ok, err := ReadFileIn(dir, "far", 10); string(text) != "far" || !ok || err != nil {

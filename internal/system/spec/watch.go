@@ -90,6 +90,10 @@ type watchText struct {
 // within a second, one after the other.
 const maxParts = 64
 
+// mostPoll is the greatest poll. Events since the last read wait for the next one, and their order
+// is found out together.
+const mostPoll = time.Second
+
 // maxCalls is the greatest max_calls.
 const maxCalls = 10_000_000
 
@@ -105,7 +109,12 @@ var watchFields = []field[watchText]{
 		}},
 	durationField("heartbeat", "How often each node is looked at when nothing happens; default 20ms.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Heartbeat }),
 	durationField("settle", "For how long what a node exposes must last to be judged, because programs write lines that belong together one after the other; default 1ms.", 0, func(w *watchText) *time.Duration { return &w.Settle }),
-	durationField("poll", "How often variables and files of nodes are read; default 100ms.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Poll }),
+	{"poll", "How often variables and files of nodes are read, from 1ms to 1s; default 100ms.", durationSchema,
+		func(r *reader, w *watchText, v *yaml.Node) {
+			if w.Poll = r.duration(v, time.Millisecond); w.Poll > mostPoll {
+				r.fail(v.Line, "poll: %v at most", mostPoll)
+			}
+		}},
 	durationField("timeout", "For how long nothing may come of a node's agent, until the node counts as gone; default 2s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Timeout }),
 	durationField("patience", "For how long a property with eventually or leads_to, and without within, may be unmet until it is suspected; default 60s.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Patience }),
 	{"sample", "Names of exposed tuples that have keys, with a number n: only one key in n is watched, the same ones on all nodes. Of the properties that read such a name, agree, one and rises are judged.",

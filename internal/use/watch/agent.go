@@ -44,6 +44,7 @@ type Agent struct {
 	onFault func(Change) // or nil
 	again   bool         // nodes that have ended are started again
 	kills   bool         // nodes are killed
+	ending  bool         // it tells what is left
 }
 
 // watched is a node as the agent sees it.
@@ -61,6 +62,8 @@ type watched struct {
 	unknown []string     // names of tuples that it may have exposed before it was watched
 	skipped []string     // names of tuples whose changes were left out
 	polls   polls
+	lacks   map[string]bool  // variables that no process of it has had, by name
+	lacking []string         // the same in words, as far as they are missed
 	sought  string           // what of it was never found, as it was told
 	heard   [faultKinds]bool // it has written a line that must come before such faults
 	traffic
@@ -243,6 +246,7 @@ func (a *Agent) seek(n *watched) {
 			all = append(all, "the log file "+f.Path())
 		}
 	}
+	all = append(all, n.lacking...)
 	if text := strings.Join(all, ", "); text != n.sought {
 		n.sought = text
 		a.tellSought(n)
@@ -372,7 +376,8 @@ func (a *Agent) run(ctx context.Context) error {
 
 // finish tells so much of the time after the last event that the event can be judged.
 func (a *Agent) finish() error {
-	for range 2 {
+	a.ending = true
+	for range 3 { // what polls tell at the end comes before others
 		if err := a.observe(context.Background()); err != nil {
 			return err
 		}
@@ -381,6 +386,7 @@ func (a *Agent) finish() error {
 		a.placed, a.beat = 0, 0 // however short ago that was
 		for _, n := range a.nodes {
 			a.poll(n, n.polls.began)
+			a.seekVariables(n, 0)
 		}
 	}
 	if a.strike != nil && a.strike.struck == "" {
@@ -568,6 +574,7 @@ func (a *Agent) tellSkipped() {
 		if n.skipped != nil {
 			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: n.skipped,
 				Text: "changes came faster than they were judged"})
+			n.forgetPolled(n.skipped)
 			n.skipped = nil
 		}
 	}

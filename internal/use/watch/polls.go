@@ -1,12 +1,20 @@
 package watch
 
 import (
+	"cmp"
+	"debug/elf"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
@@ -22,27 +30,32 @@ import (
 
 // polled is what a variable or a file is exposed as.
 type polled struct {
-	known  bool // it was read
 	is     bool
 	values []string
 	wrong  string // why it cannot be read
 	word   bool   // it is one word of memory
 }
 
-func (p *polled) equal(o *polled) bool {
-	return p.known == o.known && p.is == o.is && p.wrong == o.wrong && slices.Equal(p.values, o.values)
+func (p polled) equal(o polled) bool {
+	return p.is == o.is && p.wrong == o.wrong && slices.Equal(p.values, o.values)
 }
 
 // polls are what is known of the variables and files of a node.
 type polls struct {
-	values []polled     // by the place in the spec's Looks, and then Probes; nil: nothing is known
-	began  ariadne.Time // when the last read of all of them began
+	values map[string]polled // by name; those that were never read are not there
+	began  ariadne.Time      // when the last read began of which all values are known
+	tried  ariadne.Time      // when the last read began
+	since  ariadne.Time      // from when on some value could not be read; 0: it can
+	begun  bool              // a program of the node runs, and not only what starts it
+	first  ariadne.Time      // when values were read first
 }
 
 // program is a file whose variables are read.
 type program struct {
 	entry uint64 // the address at which it begins
 	sites []debuginfo.Site
+	wrong string // why they cannot be read
+	ready bool   // the file was read
 }
 
 // mostReads is how often values of a node are read until they are the same twice.
@@ -72,8 +85,17 @@ func polledNames(s *spec.Spec) (names []string) {
 // isPolledAt reports whether some variable or file counts at a node.
 func (a *Agent) isPolledAt(n *watched) bool {
 	id := n.def.ID
-	return slices.ContainsFunc(a.spec.Looks, func(l spec.Look) bool { return isPolled(&l) && l.At(id) }) ||
-		slices.ContainsFunc(a.spec.Probes, func(p spec.Probe) bool { return p.Variable != "" && p.At(id) })
+	for i := range a.spec.Looks {
+		if l := &a.spec.Looks[i]; isPolled(l) && l.At(id) {
+			return true
+		}
+	}
+	for i := range a.spec.Probes {
+		if p := &a.spec.Probes[i]; p.Variable != "" && p.At(id) {
+			return true
+		}
+	}
+	return false
 }
 
 // pollDue polls nodes whose values were read long ago.
@@ -85,12 +107,18 @@ func (a *Agent) pollDue() {
 	}
 }
 
+// beginEvery is how often it is seen whether the program of a node has begun.
+const beginEvery = 5 * time.Millisecond
+
 // nextPoll is when a node's values are to be read again; ariadne.Never: they are not.
 func (a *Agent) nextPoll(n *watched) ariadne.Time {
-	if n.process == nil || !a.isPolledAt(n) {
+	switch {
+	case n.process == nil || !a.isPolledAt(n):
 		return ariadne.Never
+	case !n.polls.begun:
+		return n.polls.tried.Add(min(a.spec.Watch.Poll, beginEvery))
 	}
-	return n.polls.began.Add(a.spec.Watch.Poll)
+	return n.polls.tried.Add(a.spec.Watch.Poll)
 }
 
 // untilPoll is how long no node's values need be read.
@@ -111,87 +139,158 @@ func (a *Agent) polledUpTo(n *watched) ariadne.Time {
 	return n.polls.began
 }
 
+// wrongWithin is for how long a value may be unreadable until it is unknown: at the begin of a
+// program pointers are not set yet, and its memory goes before it ends.
+const wrongWithin = 500 * time.Millisecond
+
 // poll reads the variables and files of a node, and tells what has changed after a time.
 func (a *Agent) poll(n *watched, after ariadne.Time) {
 	if n.process == nil || !a.isPolledAt(n) {
 		return
 	}
-	began := a.now()
-	values := a.readPolled(n)
-	for range mostReads - 1 {
-		next := a.now()
+	n.polls.tried = a.now()
+	if n.polls.begun = n.polls.begun || !n.isStarted() || native.HasBegun(n.process.PID); !n.polls.begun {
+		n.polls.began = n.polls.tried // it exposes nothing yet
+		return
+	}
+	n.polls.first = cmp.Or(n.polls.first, n.polls.tried)
+	values, began := a.readTwice(n)
+	if n.process.Ended() {
+		return // the values may be those of half a program
+	}
+	wrong := false
+	for _, v := range values {
+		wrong = wrong || v.wrong != ""
+	}
+	switch {
+	case !wrong:
+		n.polls.since = 0
+	case n.polls.since == 0:
+		n.polls.since = n.polls.tried
+	}
+	if wrong && !a.ending && time.Duration(n.polls.tried-n.polls.since) < max(wrongWithin, 2*a.spec.Watch.Poll) {
+		return
+	}
+	a.showPolled(n, values, after)
+	n.polls.began = began
+	a.seekVariables(n, lacksAfter)
+}
+
+// readTwice reads the variables and files of a node until all are the same twice. began is when the
+// last time began. A value that always changes is one word of memory, and no other one changes, or
+// it is wrong.
+func (a *Agent) readTwice(n *watched) (values map[string]polled, began ariadne.Time) {
+	began = a.now()
+	values = a.readPolled(n)
+	var differ []string
+	for range mostReads {
+		began = a.now()
 		again := a.readPolled(n)
-		same := slices.EqualFunc(values, again, func(p, q polled) bool { return p.equal(&q) })
-		if began, values = next, again; same {
-			a.showPolled(n, values, after, began)
-			return
+		differ = differ[:0]
+		for name, v := range again {
+			if !v.equal(values[name]) {
+				differ = append(differ, name)
+			}
+		}
+		if values = again; len(differ) == 0 {
+			return values, began
 		}
 	}
-	again := a.readPolled(n)
-	for i := range values {
-		if !values[i].equal(&again[i]) && !again[i].word {
-			again[i] = polled{known: true, wrong: "it changes while it is read"}
-		}
+	if len(differ) == 1 && values[differ[0]].word {
+		return values, began
 	}
-	a.showPolled(n, again, after, began)
+	for _, name := range differ {
+		values[name] = polled{wrong: "it changes while it is read"}
+	}
+	return values, began
 }
 
 // showPolled tells which values differ from those that were known.
-func (a *Agent) showPolled(n *watched, values []polled, after, began ariadne.Time) {
+func (a *Agent) showPolled(n *watched, values map[string]polled, after ariadne.Time) {
 	at := a.now()
-	if n.polls.values == nil {
-		n.polls.values = make([]polled, len(values))
-	}
 	var shown []ariadne.Shown
-	var read []string
-	for i := range values {
-		was, is := &n.polls.values[i], &values[i]
-		if is.equal(was) {
+	var read, lost []string
+	for _, name := range polledNames(a.spec) {
+		is, counts := values[name]
+		was, known := n.polls.values[name]
+		if !counts || known && is.equal(was) {
 			continue
 		}
-		name, what := a.polledAs(i)
+		read = append(read, a.polledAs(name))
 		if is.wrong != "" {
-			n.unknown = append(n.unknown, name)
-			a.addRecord(n, live.Record{Kind: live.Lost, After: after, At: at, Names: []string{name},
-				Text: fmt.Sprintf("%s cannot be read: %s", what, is.wrong)})
-			continue
+			lost = append(lost, name)
 		}
-		read = append(read, what)
-		exposes := len(n.exposed.Named(name)) > 0 || slices.Contains(n.unknown, name) || n.resumed
-		if exposes && (!was.known || was.wrong != "" || !is.is) {
-			// Whatever was exposed before is not any more.
+		// What is unknown is known again when nothing is exposed.
+		if is.wrong != "" || was.wrong != "" || known && !is.is {
 			shown = append(shown, ariadne.Shown{At: at, Exposure: ariadne.Exposure{Name: name, Ends: true}})
 		}
-		if is.is {
+		if is.is && is.wrong == "" {
 			shown = append(shown, ariadne.Shown{At: at, Exposure: ariadne.Exposure{Name: name, Values: is.values}})
 		}
 	}
-	n.polls.values, n.polls.began = values, began
+	n.polls.values = values
 	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &ariadne.Output{Exposures: shown}))
-	if len(changes) == 0 {
-		return
+	if len(changes) > 0 {
+		n.enter(changes)
+		a.shows(n, at)
+		a.addRecord(n, live.Record{Kind: live.Show, Channel: live.Polls, After: after, At: at, Changes: changes,
+			Text: strings.Join(read, ", ")})
 	}
-	n.enter(changes)
-	a.shows(n, at)
-	a.addRecord(n, live.Record{Kind: live.Show, Channel: live.Polls, After: after, At: at, Changes: changes,
-		Text: strings.Join(read, ", ")})
+	for _, name := range lost {
+		n.unknown = append(n.unknown, name)
+		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{name},
+			Text: fmt.Sprintf("%s cannot be read: %s", a.polledAs(name), values[name].wrong)})
+	}
 }
 
-// polledAs returns the name of the tuples of a variable or file, and what names it.
-func (a *Agent) polledAs(i int) (name, what string) {
-	if i < len(a.spec.Looks) {
-		return a.spec.Looks[i].Name, a.spec.Looks[i].What()
+// forgetPolled has values be told again, because the log did not get them.
+func (n *watched) forgetPolled(names []string) {
+	for _, name := range names {
+		if _, ok := n.polls.values[name]; ok {
+			n.polls.values[name] = polled{wrong: "it was left out"}
+		}
 	}
-	p := &a.spec.Probes[i-len(a.spec.Looks)]
-	return p.Name, p.What()
 }
 
-// readPolled reads the variables and files of a node once.
-func (a *Agent) readPolled(n *watched) []polled {
-	all := make([]polled, len(a.spec.Looks)+len(a.spec.Probes))
+// polledAs says in words which variable or file tuples of a name are.
+func (a *Agent) polledAs(name string) string {
+	for i := range a.spec.Looks {
+		if l := &a.spec.Looks[i]; l.Name == name {
+			return l.What()
+		}
+	}
+	for i := range a.spec.Probes {
+		if p := &a.spec.Probes[i]; p.Name == name {
+			return p.What()
+		}
+	}
+	return name
+}
+
+// samePolled reports whether two specs have the same variable or file by a name.
+func samePolled(was, now *spec.Spec, name string) bool {
+	ruleOf := func(s *spec.Spec) string {
+		for i := range s.Looks {
+			if l := &s.Looks[i]; l.Name == name && isPolled(l) {
+				return fmt.Sprint(l.File, l.Match, l.Nodes)
+			}
+		}
+		for i := range s.Probes {
+			if p := &s.Probes[i]; p.Name == name && p.Variable != "" {
+				return fmt.Sprintf("%+v", *p)
+			}
+		}
+		return ""
+	}
+	return ruleOf(was) == ruleOf(now)
+}
+
+// readPolled reads the variables and files of a node once, by name.
+func (a *Agent) readPolled(n *watched) map[string]polled {
+	all := map[string]polled{}
 	for i := range a.spec.Looks {
 		if l := &a.spec.Looks[i]; isPolled(l) && l.At(n.def.ID) {
-			all[i] = a.readFile(n, l)
+			all[l.Name] = a.readFile(n, l)
 		}
 	}
 	var pids []int
@@ -200,14 +299,14 @@ func (a *Agent) readPolled(n *watched) []polled {
 			if pids == nil {
 				pids = native.Descendants(n.process.PID)
 			}
-			all[len(a.spec.Looks)+i] = a.readVariable(p, pids)
+			all[p.Name] = a.readVariable(p, pids)
 		}
 	}
 	return all
 }
 
 // cannot is a value that cannot be read.
-func cannot(err error) polled { return polled{known: true, wrong: err.Error()} }
+func cannot(err error) polled { return polled{wrong: err.Error()} }
 
 // readFile reads a file of a node, as in a check: where its programs start, or where they see it.
 func (a *Agent) readFile(n *watched, l *spec.Look) polled {
@@ -227,44 +326,191 @@ func (a *Agent) readFile(n *watched, l *spec.Look) polled {
 	if err != nil {
 		return cannot(err)
 	}
-	p := polled{known: true}
+	var p polled
 	if ok {
-		p.values, p.is = l.Exposed(string(text))
+		p.values, p.is = l.Exposed(printable(string(text)))
 	}
 	return p
 }
 
+// printable is a text in which bytes that are no text are written as \xNN: a log keeps text only.
+func printable(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, isBinary) {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		if r == utf8.RuneError && size == 1 || isBinary(r) {
+			for _, c := range []byte(text[:size]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		} else {
+			b.WriteString(text[:size])
+		}
+		text = text[size:]
+	}
+	return b.String()
+}
+
+// isBinary reports whether a character is none of a text.
+func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' }
+
 // readVariable reads a variable of the first of some processes that has it.
 func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
+	is := polled{}
 	for _, pid := range pids {
-		id, err := native.IdentifyFile(fmt.Sprintf("/proc/%d/exe", pid))
-		if err != nil {
-			continue // it has ended
+		tid, ok := native.Living(pid)
+		if !ok {
+			continue // it has ended, and its parent does not know yet
+		}
+		path := fmt.Sprintf("/proc/%d/exe", tid)
+		id, err := native.IdentifyFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			is.wrong = cmp.Or(is.wrong, "a process ends")
+			continue
+		} else if err != nil {
+			is.wrong = cmp.Or(is.wrong, err.Error())
+			continue
 		}
 		of := a.programs[id]
-		if of == nil {
+		switch {
+		case of == nil:
+			a.learn(path, id)
+			is.wrong = cmp.Or(is.wrong, "its program is not read yet")
+			continue
+		case !of.ready:
+			is.wrong = cmp.Or(is.wrong, "its program is not read yet")
+			continue
+		case of.wrong != "":
+			is.wrong = cmp.Or(is.wrong, of.wrong)
 			continue
 		}
 		i := slices.IndexFunc(of.sites, func(s debuginfo.Site) bool { return a.of[s.Query].Name == p.Name })
 		if i < 0 {
 			continue
 		}
-		bias, ok, err := native.Bias(pid, of.entry)
+		bias, ok, err := native.Bias(tid, of.entry)
 		switch {
 		case err != nil:
 			return cannot(err)
 		case !ok:
-			continue
+			return polled{wrong: "a process ends"}
 		}
-		m := native.Memory{PID: pid}
+		m := native.Memory{PID: tid}
 		values := of.sites[i].Rest(&m, bias)
 		switch {
-		case errors.Is(m.Err, native.ErrEnded):
-			continue
 		case m.Err != nil:
 			return cannot(m.Err)
+		case slices.Contains(values, debuginfo.Unknown):
+			return polled{wrong: "it has no value that can be read"}
 		}
-		return polled{known: true, is: true, values: values, word: m.IsWord()}
+		for k := range values {
+			values[k] = printable(values[k])
+		}
+		return polled{is: true, values: values, word: m.IsWord()}
 	}
-	return polled{known: true}
+	return is
+}
+
+// learn reads the debug information of a program that a node has begun since it is watched.
+func (a *Agent) learn(path string, id native.FileID) {
+	f, err := os.Open(path)
+	if err != nil {
+		return // the process has ended
+	}
+	waits := &program{}
+	a.programs[id] = waits
+	queries := a.queries
+	var found *finding
+	a.beside(func() error {
+		found, err = findIn(f, queries)
+		return nil
+	}, func() error {
+		defer f.Close()
+		if a.programs[id] != waits {
+			return nil // the properties have changed
+		}
+		if err == nil {
+			err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found)
+		}
+		if err != nil {
+			a.programs[id] = &program{ready: true, wrong: err.Error()}
+		}
+		if names := a.namesByCalls(); err != nil && len(names) > 0 {
+			for _, n := range a.nodes {
+				a.addRecord(n,
+					live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: names, Text: err.Error()})
+			}
+		}
+		return nil
+	})
+}
+
+// finding is what was found in a program's file.
+type finding struct {
+	file      *elf.File
+	variables program
+	functions []debuginfo.Site
+}
+
+// findIn finds variables and functions in a program's file.
+func findIn(r io.ReaderAt, queries []debuginfo.Query) (*finding, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	sites, err := debuginfo.Sites(f, queries)
+	if err != nil {
+		return nil, err
+	}
+	found := &finding{file: f, variables: program{entry: f.Entry, ready: true}}
+	for _, s := range sites {
+		if s.Kind == debuginfo.Rests {
+			found.variables.sites = append(found.variables.sites, s)
+		} else {
+			found.functions = append(found.functions, s)
+		}
+	}
+	return found, nil
+}
+
+// enterProgram enters what was found in a program, and sets probes at its functions.
+func (a *Agent) enterProgram(id native.FileID, path string, found *finding) error {
+	a.programs[id] = &found.variables
+	for _, s := range slices.Concat(found.functions, found.variables.sites) {
+		a.found[s.Query] = true
+	}
+	if found.functions == nil {
+		return nil
+	}
+	return a.kernel.Probe(path, found.file, found.functions, a.queries)
+}
+
+// lacksAfter is how long a program may need to begin the one that has a variable.
+const lacksAfter = 2 * time.Second
+
+// seekVariables tells which variables no process of a node has had so far. A client need not have
+// those of servers.
+func (a *Agent) seekVariables(n *watched, wait time.Duration) {
+	if n.lacks == nil {
+		n.lacks = map[string]bool{}
+		for i := range a.spec.Probes {
+			if p := &a.spec.Probes[i]; p.Variable != "" && p.At(n.def.ID) && !n.def.Client {
+				n.lacks[p.Name] = true
+			}
+		}
+	}
+	for name := range n.lacks {
+		if v, ok := n.polls.values[name]; ok && v.is {
+			delete(n.lacks, name)
+		}
+	}
+	n.lacking = nil
+	if n.polls.first != 0 && a.now() >= n.polls.first.Add(wait) {
+		for _, name := range slices.Sorted(maps.Keys(n.lacks)) {
+			n.lacking = append(n.lacking, a.polledAs(name)+" in a program with debug information")
+		}
+	}
+	a.seek(n)
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -185,29 +186,16 @@ func (a *Agent) probeFile(path string) error {
 	if a.onWait != nil {
 		a.onWait("reading the debug information of " + path)
 	}
-	f, err := elf.Open(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	sites, err := debuginfo.Sites(f, a.queries)
+	found, err := findIn(f, a.queries)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	of := &program{entry: f.Entry}
-	a.programs[id] = of
-	var functions []debuginfo.Site
-	for _, s := range sites {
-		if a.found[s.Query] = true; s.Kind == debuginfo.Rests {
-			of.sites = append(of.sites, s)
-		} else {
-			functions = append(functions, s)
-		}
-	}
-	if functions == nil {
-		return nil
-	}
-	return a.kernel.Probe(path, f, functions, a.queries)
+	return a.enterProgram(id, path, found)
 }
 
 // follow has the kernel follow the processes of a node.
@@ -240,7 +228,7 @@ func (a *Agent) probeRunning(pids []int) error {
 		if !isELF(path) {
 			continue // it has ended
 		}
-		if err := a.probeFile(path); err != nil {
+		if err := a.probeFile(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

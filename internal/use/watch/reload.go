@@ -168,6 +168,13 @@ func (a *Agent) change(p *prepared, log Log) error {
 		}
 	}
 	for _, n := range a.nodes {
+		n.lacks, n.lacking = nil, nil
+		for _, name := range slices.Concat(polledNames(was), polledNames(s)) {
+			if !samePolled(was, s, name) {
+				delete(n.polls.values, name)
+				n.exposed = n.exposed.After([]expose.Change{{Tuple: expose.Tuple{Name: name}, Ends: true, All: true}})
+			}
+		}
 		a.tellKnown(n, names)
 	}
 	a.flush()
@@ -194,7 +201,6 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Names, r.Text = live.Lost, nil, slices.Clone(n.unknown), "the spec has changed"
 		a.addRecord(n, r)
 	}
-	n.polls = polls{}
 	a.poll(n, r.After)
 	if n.sought != "" {
 		a.tellSought(n)

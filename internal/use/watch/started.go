@@ -319,6 +319,9 @@ func (a *Agent) end(r *launch) {
 // kill ends the programs of a node that was started here, and has them start again later.
 func (r *launch) kill(again ariadne.Time) error {
 	r.waiting, r.killed, r.again = true, true, again
+	if r.node.process == nil {
+		return nil // the end of its last process was seen already
+	}
 	if err := r.node.process.Kill(); !errors.Is(err, syscall.ESRCH) {
 		return err
 	}
