@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -196,15 +197,12 @@ func isLiving(path string) bool {
 	return i >= 0 && i+2 < len(b) && b[i+2] != 'Z' && b[i+2] != 'X'
 }
 
-// HasBegun reports whether a process that was started here runs a program, or has begun one, and is
-// not only what starts it (IsStarter).
-func HasBegun(pid int) bool {
-	for _, pid := range Descendants(pid) {
-		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+// Programs are the ids of a process and of those that it or they have started, but for those that
+// only start programs (IsStarter).
+func Programs(pid int) []int {
+	return slices.DeleteFunc(Descendants(pid), func(pid int) bool {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
 		first, _, _ := bytes.Cut(b, []byte{0})
-		if name := string(first); err == nil && len(b) > 0 && name != machineName && name != keeperName {
-			return true
-		}
-	}
-	return false
+		return string(first) == machineName || string(first) == keeperName
+	})
 }

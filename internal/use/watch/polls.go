@@ -34,6 +34,7 @@ type polled struct {
 	values []string
 	wrong  string // why it cannot be read
 	word   bool   // it is one word of memory
+	waits  bool   // a program is still to be read that may have it
 }
 
 func (p polled) equal(o polled) bool {
@@ -149,7 +150,7 @@ func (a *Agent) poll(n *watched, after ariadne.Time) {
 		return
 	}
 	n.polls.tried = a.now()
-	if n.polls.begun = n.polls.begun || !n.isStarted() || native.HasBegun(n.process.PID); !n.polls.begun {
+	if n.polls.begun = n.polls.begun || !n.isStarted() || len(native.Programs(n.process.PID)) > 0; !n.polls.begun {
 		n.polls.began = n.polls.tried // it exposes nothing yet
 		return
 	}
@@ -158,11 +159,13 @@ func (a *Agent) poll(n *watched, after ariadne.Time) {
 	if n.process.Ended() {
 		return // the values may be those of half a program
 	}
-	wrong := false
+	wrong, waits := false, false
 	for _, v := range values {
-		wrong = wrong || v.wrong != ""
+		wrong, waits = wrong || v.wrong != "", waits || v.waits && !v.is
 	}
 	switch {
+	case waits:
+		return
 	case !wrong:
 		n.polls.since = 0
 	case n.polls.since == 0:
@@ -297,7 +300,7 @@ func (a *Agent) readPolled(n *watched) map[string]polled {
 	for i := range a.spec.Probes {
 		if p := &a.spec.Probes[i]; p.Variable != "" && p.At(n.def.ID) {
 			if pids == nil {
-				pids = native.Descendants(n.process.PID)
+				pids = native.Programs(n.process.PID)
 			}
 			all[p.Name] = a.readVariable(p, pids)
 		}
@@ -377,10 +380,10 @@ func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
 		switch {
 		case of == nil:
 			a.learn(path, id)
-			is.wrong = cmp.Or(is.wrong, "its program is not read yet")
+			is.waits = true
 			continue
 		case !of.ready:
-			is.wrong = cmp.Or(is.wrong, "its program is not read yet")
+			is.waits = true
 			continue
 		case of.wrong != "":
 			is.wrong = cmp.Or(is.wrong, of.wrong)
