@@ -70,7 +70,7 @@ func TestLines(t *testing.T) {
 		name, second string
 		want         record.Outcome
 	}{
-		{"one after the other", "sleep 0.5; echo leads 2", record.Nothing},
+		{"one after the other", "sleep 1.5; echo leads 2", record.Nothing},
 		{"together", "sleep 0.1; echo leads 2", record.Violated},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,10 +78,10 @@ func TestLines(t *testing.T) {
 nodes: [{name: n1}, {name: n2}]
 watch:
   nodes:
-    n1: {start: 'echo leads 1; sleep 0.3; echo follows; sleep 9'}
+    n1: {start: 'echo leads 1; sleep 1; echo follows; sleep 9'}
     n2: {start: '%s; sleep 9'}
 `, c.second)+leader)
-			r := watchFor(t, s, Options{Time: time.Second})
+			r := watchFor(t, s, Options{Time: 2500 * time.Millisecond})
 			if r.Outcome != c.want || len(r.Doubts) > 0 {
 				t.Errorf("%v %q, want %v", r.Outcome, r.Doubts, c.want)
 			}
