@@ -1,0 +1,186 @@
+package watch
+
+import (
+	"cmp"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
+	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
+)
+
+// program is a file whose variables are read.
+type program struct {
+	entry uint64 // the address at which it begins
+	sites []debuginfo.Site
+	wrong string // why they cannot be read
+	ready bool   // the file was read
+}
+
+// readVariable reads a variable of the first of some processes that has it.
+func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
+	is := polled{}
+	for _, pid := range pids {
+		tid, ok := native.Living(pid)
+		if !ok {
+			continue // it has ended, and its parent does not know yet
+		}
+		path := fmt.Sprintf("/proc/%d/exe", tid)
+		id, err := native.IdentifyFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			is.wrong = cmp.Or(is.wrong, "a process ends")
+			continue
+		} else if err != nil {
+			is.wrong = cmp.Or(is.wrong, err.Error())
+			continue
+		}
+		of := a.programs[id]
+		switch {
+		case of == nil:
+			a.learn(path, id)
+			is.waits = true
+			continue
+		case !of.ready:
+			is.waits = true
+			continue
+		case of.wrong != "":
+			is.wrong = cmp.Or(is.wrong, of.wrong)
+			continue
+		}
+		i := slices.IndexFunc(of.sites, func(s debuginfo.Site) bool { return a.of[s.Query].Name == p.Name })
+		if i < 0 {
+			continue
+		}
+		bias, ok, err := native.Bias(tid, of.entry)
+		switch {
+		case err != nil:
+			return cannot(err)
+		case !ok:
+			return polled{wrong: "a process ends"}
+		}
+		m := native.Memory{PID: tid}
+		values := of.sites[i].Rest(&m, bias)
+		switch {
+		case m.Err != nil:
+			return cannot(m.Err)
+		case slices.Contains(values, debuginfo.Unknown):
+			return polled{wrong: "it has no value that can be read"}
+		}
+		for k := range values {
+			values[k] = printable(values[k])
+		}
+		return polled{is: true, values: values, word: m.IsWord()}
+	}
+	return is
+}
+
+// learn reads the debug information of a program that a node has begun since it is watched.
+func (a *Agent) learn(path string, id native.FileID) {
+	f, err := os.Open(path)
+	if err != nil {
+		return // the process has ended
+	}
+	waits := &program{}
+	a.programs[id] = waits
+	queries := a.queries
+	var found *finding
+	a.beside(func() error {
+		found, err = findIn(f, queries)
+		return nil
+	}, func() error {
+		defer f.Close()
+		if a.programs[id] != waits {
+			return nil // the properties have changed
+		}
+		if err == nil {
+			err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found)
+		}
+		if err != nil {
+			a.programs[id] = &program{ready: true, wrong: err.Error()}
+		}
+		if names := a.namesByCalls(); err != nil && len(names) > 0 {
+			for _, n := range a.nodes {
+				a.addRecord(n,
+					live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: names, Text: err.Error()})
+			}
+		}
+		return nil
+	})
+}
+
+// finding is what was found in a program's file.
+type finding struct {
+	file      *elf.File
+	variables program
+	functions []debuginfo.Site
+}
+
+// findIn finds variables and functions in a program's file.
+func findIn(r io.ReaderAt, queries []debuginfo.Query) (*finding, error) {
+	f, err := elf.NewFile(r)
+	if err != nil {
+		return nil, err
+	}
+	sites, err := debuginfo.Sites(f, queries)
+	if err != nil {
+		return nil, err
+	}
+	found := &finding{file: f, variables: program{entry: f.Entry, ready: true}}
+	for _, s := range sites {
+		if s.Kind == debuginfo.Rests {
+			found.variables.sites = append(found.variables.sites, s)
+		} else {
+			found.functions = append(found.functions, s)
+		}
+	}
+	return found, nil
+}
+
+// enterProgram enters what was found in a program, and sets probes at its functions.
+func (a *Agent) enterProgram(id native.FileID, path string, found *finding) error {
+	a.programs[id] = &found.variables
+	for _, s := range slices.Concat(found.functions, found.variables.sites) {
+		a.found[s.Query] = true
+	}
+	if found.functions == nil {
+		return nil
+	}
+	return a.kernel.Probe(path, found.file, found.functions, a.queries)
+}
+
+// lacksAfter is how long a program may need to begin the one that has a variable.
+const lacksAfter = 2 * time.Second
+
+// seekVariables tells which variables no process of a node has had so far. A client need not have
+// those of servers.
+func (a *Agent) seekVariables(n *watched, wait time.Duration) {
+	if n.lacks == nil {
+		n.lacks = map[string]bool{}
+		for i := range a.spec.Probes {
+			if p := &a.spec.Probes[i]; p.Variable != "" && p.At(n.def.ID) && !n.def.Client {
+				n.lacks[p.Name] = true
+			}
+		}
+	}
+	for name := range n.lacks {
+		if v, ok := n.polls.values[name]; ok && v.is {
+			delete(n.lacks, name)
+		}
+	}
+	n.lacking = nil
+	if n.polls.first != 0 && a.now() >= n.polls.first.Add(wait) {
+		for _, name := range slices.Sorted(maps.Keys(n.lacks)) {
+			n.lacking = append(n.lacking, a.polledAs(name)+" in a program with debug information")
+		}
+	}
+	a.seek(n)
+}
