@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +27,8 @@ var pair [2]int
 
 var word int
 
+var large []byte
+
 //go:noinline
 func count() { pair[0]++; pair[1]++; word++ }
 
@@ -41,6 +44,12 @@ func set(l *lease) { own.lease = l }
 func main() {
 	term := 7
 	for s := bufio.NewScanner(os.Stdin); s.Scan(); term++ {
+		if s.Text() == "grow" {
+			large = make([]byte, 100<<20)
+			for i := 0; i < len(large); i += 4096 { large[i] = 1 }
+			word = 1
+			continue
+		}
 		if s.Text() == "count" {
 			for { count() }
 		}
@@ -274,5 +283,37 @@ func TestPrintable(t *testing.T) {
 		if is := printable(text); is != want {
 			t.Errorf("%q is %q, want %q", text, is, want)
 		}
+	}
+}
+
+// TestPolledEnds: a process that is killed exposes what it did until it is down, however long its end
+// takes.
+func TestPolledEnds(t *testing.T) {
+	cmd := exec.Command(buildHolder(t))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}]
+expose: {word: {variable: main.word, stays: true}}
+properties: {one: {one: word}}
+watch: {poll: 1ms, nodes: {n1: {pid: %d}}}
+`, cmd.Process.Pid))
+	fmt.Fprintln(in, "grow")
+	var all whats
+	r := watchFor(t, s, Options{Time: 6 * time.Second, OnShow: func(r live.Record) {
+		if all.show(r); strings.Contains(all[len(all)-1], "word(1)") {
+			cmd.Process.Kill()
+		}
+	}})
+	cmd.Process.Kill()
+	cmd.Wait()
+	if want := []string{"n1 is up", "n1 word(0)", "n1 word(1)", "n1 is down"}; fmt.Sprint(all) != fmt.Sprint(want) &&
+		fmt.Sprint(all) != fmt.Sprint(slices.Delete(want, 1, 2)) || len(r.Doubts) > 0 {
+		t.Errorf("%q %q", all, r.Doubts)
 	}
 }
