@@ -283,7 +283,18 @@ func (p *watchPrinter) change(c watch.Change) {
 		p.left++
 		return
 	}
-	fmt.Fprintf(p.out, "%14v  %-8s  %s\n", c.At, c.Node, c.What)
+	fmt.Fprintf(p.out, "%14v  %-8s  %s\n", c.At, c.Node, inLine(c.What))
+}
+
+// mostInLine is how much of a change is printed, in bytes: files may be long.
+const mostInLine = 500
+
+// inLine is a text without ends of lines, and not too long.
+func inLine(text string) string {
+	if len(text) > mostInLine {
+		text = strings.ToValidUTF8(text[:mostInLine], "") + "..."
+	}
+	return strings.ReplaceAll(text, "\n", `\n`)
 }
 
 // finding prints a violation with its snapshot and history.
@@ -320,7 +331,7 @@ func (p *watchPrinter) finding(f watch.Finding) {
 			state = " (down)"
 		}
 		for _, t := range n.Tuples {
-			fmt.Fprintf(p.out, "    %s%s: %s\n", n.Node, state, t)
+			fmt.Fprintf(p.out, "    %s%s: %s\n", n.Node, state, inLine(t))
 		}
 		if len(n.Tuples) == 0 {
 			fmt.Fprintf(p.out, "    %s%s: nothing\n", n.Node, state)
@@ -328,7 +339,7 @@ func (p *watchPrinter) finding(f watch.Finding) {
 	}
 	fmt.Fprintln(p.out, "  what led to it:")
 	for _, h := range f.History {
-		fmt.Fprintf(p.out, "    %v  %-8s  %s\n", h.At, h.Node, h.What)
+		fmt.Fprintf(p.out, "    %v  %-8s  %s\n", h.At, h.Node, inLine(h.What))
 	}
 }
 

@@ -92,11 +92,11 @@ func judgeCPUID(trapped bool, models string) Check {
 func judgeBPF(functions, sockets string) Check {
 	switch {
 	case functions != "":
-		return good("watch", "lines of programs, and positions of TCP streams at each heartbeat, but no functions: "+functions)
+		return good("watch", "lines, files and variables of programs, and positions of TCP streams at each heartbeat, but no functions: "+functions)
 	case sockets != "":
-		return good("watch", "lines and functions of programs, and positions of TCP streams at each heartbeat: "+sockets)
+		return good("watch", "lines, files, variables and functions of programs, and positions of TCP streams at each heartbeat: "+sockets)
 	}
-	return good("watch", "lines and functions of programs, and positions of TCP streams by BPF")
+	return good("watch", "lines, files, variables and functions of programs, and positions of TCP streams by BPF")
 }
 
 // judgePages finds nothing wrong: checks are slower without it, and find the same.

@@ -110,6 +110,9 @@ func isGone(err error) bool {
 // relative name from its working directory. ok: the process and the file are there. An error says
 // that the file may not be read.
 func ReadFile(pid int, name string, most int64) (text []byte, ok bool, err error) {
+	if isProc(name) {
+		return nil, false, errProc
+	}
 	from, how := "cwd", uint64(unix.RESOLVE_BENEATH|unix.RESOLVE_NO_MAGICLINKS)
 	if filepath.IsAbs(name) {
 		// A symbolic link to an absolute path leads to where the process would come by it.
@@ -163,7 +166,7 @@ func readFileAt(dir int, name string, how uint64, most int64) (text []byte, ok b
 	case info.Mode&unix.S_IFMT != unix.S_IFREG:
 		return nil, false, errors.New("it is not a regular file")
 	case system.Type == unix.PROC_SUPER_MAGIC:
-		return nil, false, errors.New("files of /proc are those of the process that reads them")
+		return nil, false, errProc
 	}
 	f, err := os.Open(fmt.Sprintf("/proc/self/fd/%d", found))
 	if err != nil {
@@ -173,6 +176,12 @@ func readFileAt(dir int, name string, how uint64, most int64) (text []byte, ok b
 	text, err = io.ReadAll(io.LimitReader(f, most))
 	return text, err == nil, err
 }
+
+// errProc says why a file of /proc is not read.
+var errProc = errors.New("files of /proc are those of the process that reads them")
+
+// isProc reports whether a name is one of /proc, where links lead to who reads them.
+func isProc(name string) bool { return strings.HasPrefix(filepath.Clean(name), "/proc/") }
 
 // Living returns a thread of a process that has not ended, by which its program and memory are
 // found: the first thread may have ended before the others. ok: there is one.

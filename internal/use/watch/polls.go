@@ -2,7 +2,9 @@ package watch
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -208,8 +210,9 @@ func (a *Agent) showPolled(n *watched, values map[string]polled, after ariadne.T
 		if is.wrong != "" {
 			lost = append(lost, name)
 		}
-		// What is unknown is known again when nothing is exposed.
-		if is.wrong != "" || was.wrong != "" || known && !is.is {
+		// A value that was unknown is known again when nothing is exposed.
+		gone := is.wrong != "" || !is.is
+		if was.wrong != "" && is.wrong == "" || was.is && gone {
 			shown = append(shown, ariadne.Shown{At: at, Exposure: ariadne.Exposure{Name: name, Ends: true}})
 		}
 		if is.is && is.wrong == "" {
@@ -242,17 +245,24 @@ func (n *watched) forgetPolled(names []string) {
 
 // polledAs says in words which variable or file tuples of a name are.
 func (a *Agent) polledAs(name string) string {
-	for i := range a.spec.Looks {
-		if l := &a.spec.Looks[i]; l.Name == name {
-			return l.What()
+	return strings.TrimPrefix(polledIn(a.spec, name), ": ")
+}
+
+// polledIn says so behind a colon; "": they are of neither.
+func polledIn(s *spec.Spec, name string) string {
+	for i := range s.Looks {
+		if l := &s.Looks[i]; l.Name == name && l.Match != nil {
+			return fmt.Sprintf(": %s, where it matches %q", l.What(), l.Match)
+		} else if l.Name == name {
+			return ": " + l.What()
 		}
 	}
-	for i := range a.spec.Probes {
-		if p := &a.spec.Probes[i]; p.Name == name {
-			return p.What()
+	for i := range s.Probes {
+		if p := &s.Probes[i]; p.Name == name {
+			return ": " + p.What()
 		}
 	}
-	return name
+	return ""
 }
 
 // samePolled reports whether two specs have the same variable or file by a name.
@@ -294,7 +304,13 @@ func (a *Agent) readPolled(n *watched) map[string]polled {
 }
 
 // cannot is a value that cannot be read.
-func cannot(err error) polled { return polled{wrong: err.Error()} }
+func cannot(err error) polled {
+	text := err.Error()
+	if errors.Is(err, fs.ErrPermission) {
+		text += ": it needs root, or the right to trace the process (ptrace)"
+	}
+	return polled{wrong: text}
+}
 
 // readFile reads a file of a node, as in a check: where its programs start, or where they see it.
 func (a *Agent) readFile(n *watched, l *spec.Look) polled {

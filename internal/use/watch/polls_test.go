@@ -286,7 +286,7 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-// TestPolledEnds: a process that is killed exposes what it did until it is down, however long its end
+// TestPolledEnds: a process that is killed exposes what it did until it is down, however long that
 // takes.
 func TestPolledEnds(t *testing.T) {
 	cmd := exec.Command(buildHolder(t))

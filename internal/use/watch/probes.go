@@ -360,7 +360,7 @@ func (a *Agent) diagnose(all []*live.Positions) error {
 // doubts say what was not found in programs, one line each.
 func (a *Agent) doubts() (all []string) {
 	for i, found := range a.found {
-		if !found {
+		if !found && a.of[i].Function != "" {
 			all = append(all, fmt.Sprintf("no program with debug information has a %s: check the name, and that the program is not stripped", a.of[i].What()))
 		}
 	}

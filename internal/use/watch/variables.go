@@ -40,7 +40,7 @@ func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
 			is.wrong = cmp.Or(is.wrong, "a process ends")
 			continue
 		} else if err != nil {
-			is.wrong = cmp.Or(is.wrong, err.Error())
+			is.wrong = cmp.Or(is.wrong, cannot(err).wrong)
 			continue
 		}
 		of := a.programs[id]
@@ -180,6 +180,11 @@ func (a *Agent) seekVariables(n *watched, wait time.Duration) {
 	if n.polls.first != 0 && a.now() >= n.polls.first.Add(wait) {
 		for _, name := range slices.Sorted(maps.Keys(n.lacks)) {
 			n.lacking = append(n.lacking, a.polledAs(name)+" in a program with debug information")
+		}
+	}
+	if was := n.sought; len(n.lacking) > 0 && a.onWait != nil && !a.ending {
+		if a.seek(n); n.sought != was {
+			a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
 		}
 	}
 	a.seek(n)

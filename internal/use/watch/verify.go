@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -198,7 +199,7 @@ func judged(s *spec.Spec) (all []*judge.Properties, notes []string, err error) {
 			notes = append(notes, fmt.Sprintf("property %q is not divided: it is none of agree, one with per, rises, and that a stage with a key has no tuples", nameOf(p)))
 		}
 	}
-	return all, slices.Concat(notes, different(s)), nil
+	return all, slices.Concat(notes, different(s, all)), nil
 }
 
 // verifyBy starts the verifiers of a spec.
@@ -300,13 +301,16 @@ func (v *verifying) run(report func(*live.Finding) error) error {
 	}
 }
 
-// different says what of a spec is otherwise outside the checker.
-func different(s *spec.Spec) (notes []string) {
+// different says what of a spec is otherwise outside the checker, of what some properties read.
+func different(s *spec.Spec, all []*judge.Properties) (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(s.Watch.Sample)) {
 		notes = append(notes, fmt.Sprintf("%s: one key in %d is watched (sample)", name, s.Watch.Sample[name]))
 	}
-	for _, name := range polledNames(s) {
-		notes = append(notes, fmt.Sprintf("%s is read every %v (poll), so a violation of a property that reads it is only suspected", name, s.Watch.Poll))
+	polled := slices.DeleteFunc(polledNames(s), func(name string) bool {
+		return !slices.ContainsFunc(all, func(p *judge.Properties) bool { return p.ReadsName(name) })
+	})
+	if len(polled) > 0 {
+		notes = append(notes, fmt.Sprintf("read every %v (poll): %s: violations of properties that read one are only suspected", s.Watch.Poll, strings.Join(polled, ", ")))
 	}
 	return notes
 }
