@@ -26,23 +26,37 @@ expose:
   failed: {line: 'panic'}
 %s
 properties: {nothing fails: {never: %s}}
-watch: {each_message: %v, nodes: {server: {pid: %d, before: nothing, log: %s}}}
+watch: {each_message: %v, %snodes: {server: {pid: %d, before: nothing, log: %s}}}
 `
 
 // watchWay is what a watch sees of a server in a round of measurements; "": there is none.
 type watchWay string
 
 // The ways: lines and the positions of connections, each message besides, and a call for each
-// command besides lines, with each message or not.
+// command besides lines, with each message or not, or 1,000 calls a second at most; and a variable
+// that is read each 10 ms besides lines.
 const (
 	byLines         watchWay = "lines"
 	byMessages      watchWay = "messages"
 	byCalls         watchWay = "calls"
 	byCallsMessages watchWay = "calls_messages"
+	bySomeCalls     watchWay = "calls_1000"
+	byVariable      watchWay = "variable"
 )
 
-func (w watchWay) calls() bool    { return w == byCalls || w == byCallsMessages }
+func (w watchWay) calls() bool    { return w == byCalls || w == byCallsMessages || w == bySomeCalls }
 func (w watchWay) messages() bool { return w == byMessages || w == byCallsMessages }
+
+// fields are further fields of the section watch.
+func (w watchWay) fields() string {
+	switch w {
+	case bySomeCalls:
+		return "max_calls: 1000, "
+	case byVariable:
+		return "poll: 10ms, "
+	}
+	return ""
+}
 
 // watchedRound is how long a server is under load in one measurement.
 const watchedRound = 4 * time.Second
@@ -63,7 +77,7 @@ func (b *bench) measureWatch() error {
 		return err
 	}
 	defer s.stop()
-	ways := []watchWay{byLines, byMessages, byCalls, byCallsMessages}
+	ways := []watchWay{byLines, byMessages, byVariable, bySomeCalls, byCalls, byCallsMessages}
 	overhead, slower, own := map[watchWay][]float64{}, map[watchWay][]float64{}, map[watchWay][]float64{}
 	for range max(b.repeat, 3) {
 		alone, err := b.loadWatched(s, "")
@@ -164,6 +178,10 @@ func (b *bench) loadWatched(s *served, way watchWay) (l watchedLoad, err error) 
 			expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
 			never = "len(failed) > 0 and len(put) > 0"
 		}
+		if way == byVariable {
+			expose = "  collections: {variable: runtime.work.cycles.value}"
+			never = "len(failed) > 0 and len(collections) > 0"
+		}
 		if watch, err = b.beginWatch(s, way, expose, never, &out); err != nil {
 			return l, err
 		}
@@ -199,7 +217,7 @@ func (b *bench) loadWatched(s *served, way watchWay) (l watchedLoad, err error) 
 // exposes besides lines that say failed, and never what must not be so.
 func (b *bench) beginWatch(s *served, way watchWay, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
 	path := filepath.Join(s.dir, string(way)+".yaml")
-	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
+	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), way.fields(), s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
@@ -244,6 +262,9 @@ func endWatch(watch *exec.Cmd, way watchWay, out *bytes.Buffer, writes int) erro
 	}
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Event != "report" {
 		return fmt.Errorf("the watch has no report: %v", err)
+	}
+	if way == bySomeCalls { // others are unknown
+		r.Doubts, writes = nil, 1
 	}
 	if len(r.Doubts) > 0 || way.calls() && r.Properties[0].Events < writes {
 		return fmt.Errorf("the watch has seen %d events of %d writes: %q", r.Properties[0].Events, writes, r.Doubts)

@@ -391,6 +391,7 @@ properties: {never: {always: len(started) < 2 or len(up) < 2}}
 	r := watchFor(t, s, Options{Time: 4 * time.Second, Kill: time.Second, Cut: time.Second / 2, Seed: 1,
 		OnFault: func(c Change) {
 			what, _, _ := strings.Cut(c.What, " for ")
+			what, _, _ = strings.Cut(what, " behind a call")
 			faults[what]++
 			if c.Node == "c" {
 				t.Errorf("the client %s", c.What)
