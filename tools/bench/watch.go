@@ -217,7 +217,8 @@ func (b *bench) loadWatched(s *served, way watchWay) (l watchedLoad, err error) 
 // exposes besides lines that say failed, and never what must not be so.
 func (b *bench) beginWatch(s *served, way watchWay, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
 	path := filepath.Join(s.dir, string(way)+".yaml")
-	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), way.fields(), s.cmd.Process.Pid, filepath.Join(s.dir, "log"))
+	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), way.fields(), s.cmd.Process.Pid,
+		filepath.Join(s.dir, "log"))
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		return nil, err
 	}
