@@ -170,12 +170,13 @@ func (a *Agent) poll(n *watched, after ariadne.Time) {
 // last time began. A value that always changes is one word of memory, and no other one changes, or
 // it is wrong.
 func (a *Agent) readTwice(n *watched) (values map[string]polled, began ariadne.Time) {
+	var pids []int
 	began = a.now()
-	values = a.readPolled(n)
+	values = a.readPolled(n, &pids)
 	var differ []string
 	for range mostReads {
 		began = a.now()
-		again := a.readPolled(n)
+		again := a.readPolled(n, &pids)
 		differ = differ[:0]
 		for name, v := range again {
 			if !v.equal(values[name]) {
@@ -283,21 +284,21 @@ func samePolled(was, now *spec.Spec, name string) bool {
 	return ruleOf(was) == ruleOf(now)
 }
 
-// readPolled reads the variables and files of a node once, by name.
-func (a *Agent) readPolled(n *watched) map[string]polled {
+// readPolled reads the variables and files of a node once, by name. pids are its processes; nil: they
+// are looked for.
+func (a *Agent) readPolled(n *watched, pids *[]int) map[string]polled {
 	all := map[string]polled{}
 	for i := range a.spec.Looks {
 		if l := &a.spec.Looks[i]; isPolled(l) && l.At(n.def.ID) {
 			all[l.Name] = a.readFile(n, l)
 		}
 	}
-	var pids []int
 	for i := range a.spec.Probes {
 		if p := &a.spec.Probes[i]; p.Variable != "" && p.At(n.def.ID) {
-			if pids == nil {
-				pids = native.Programs(n.process.PID)
+			if *pids == nil {
+				*pids = native.Programs(n.process.PID)
 			}
-			all[p.Name] = a.readVariable(p, pids)
+			all[p.Name] = a.readVariable(p, *pids)
 		}
 	}
 	return all
