@@ -284,8 +284,8 @@ func samePolled(was, now *spec.Spec, name string) bool {
 	return ruleOf(was) == ruleOf(now)
 }
 
-// readPolled reads the variables and files of a node once, by name. pids are its processes; nil: they
-// are looked for.
+// readPolled reads the variables and files of a node once, by name. pids are its processes; nil:
+// they are looked for.
 func (a *Agent) readPolled(n *watched, pids *[]int) map[string]polled {
 	all := map[string]polled{}
 	for i := range a.spec.Looks {
