@@ -1,7 +1,6 @@
 package native
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -45,7 +42,8 @@ type Memory struct {
 	split bool // some read was of more than a word
 }
 
-// IsWord reports whether all that was read is one word of memory: no write was in the midst of it.
+// IsWord reports whether all that was read is one word of memory: it is never half of an old value
+// and half of a new one.
 func (m *Memory) IsWord() bool { return m.reads == 1 && !m.split }
 
 // ErrEnded says that a process has ended.
@@ -182,36 +180,3 @@ var errProc = errors.New("files of /proc are those of the process that reads the
 
 // isProc reports whether a name is one of /proc, where links lead to who reads them.
 func isProc(name string) bool { return strings.HasPrefix(filepath.Clean(name), "/proc/") }
-
-// Living returns a thread of a process that has not ended, by which its program and memory are
-// found: the first thread may have ended before the others. ok: there is one.
-func Living(pid int) (tid int, ok bool) {
-	if isLiving(fmt.Sprintf("/proc/%d/stat", pid)) {
-		return pid, true
-	}
-	entries, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid)) // it may have ended
-	for _, e := range entries {
-		if isLiving(fmt.Sprintf("/proc/%d/task/%s/stat", pid, e.Name())) {
-			tid, err := strconv.Atoi(e.Name())
-			return tid, err == nil
-		}
-	}
-	return 0, false
-}
-
-// isLiving reports whether a thread has not ended. path is that of its state (proc_pid_stat(5)).
-func isLiving(path string) bool {
-	b, _ := os.ReadFile(path) // it may have ended
-	i := bytes.LastIndexByte(b, ')')
-	return i >= 0 && i+2 < len(b) && b[i+2] != 'Z' && b[i+2] != 'X'
-}
-
-// Programs are the ids of a process and of those that it or they have started, but for those that
-// only start programs (IsStarter).
-func Programs(pid int) []int {
-	return slices.DeleteFunc(Descendants(pid), func(pid int) bool {
-		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)) // it may have ended
-		first, _, _ := bytes.Cut(b, []byte{0})
-		return string(first) == machineName || string(first) == keeperName
-	})
-}

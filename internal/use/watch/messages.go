@@ -61,11 +61,8 @@ func (a *Agent) boundEvents(from int, now []*live.Positions, before ariadne.Time
 			n.got, n.messages = map[live.Stream]uint32{}, nil
 		}
 		n.bound(events, now[n.def.ID])
-		if polled := a.polledUpTo(n); polled != 0 {
-			n.forget(min(before, polled), now[n.def.ID])
-		} else {
-			n.forget(before, now[n.def.ID])
-		}
+		// The next poll may tell of an event since the last one.
+		n.forget(min(before, cmp.Or(a.polledUpTo(n), before)), now[n.def.ID])
 	}
 }
 

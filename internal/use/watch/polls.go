@@ -20,8 +20,8 @@ import (
 
 // Variables and files are read now and then (watch: poll) while programs run. So a value may be
 // read while it is written. All values of a node are read again until they are the same twice, but
-// for single words that change all the time. What comes and goes between two polls is not seen, and
-// a verifier knows that (live.Polls).
+// for single words that change all the time. A value that comes and goes between two polls is not
+// seen, and a verifier knows that (live.Polls).
 
 // polled is what a variable or a file is exposed as.
 type polled struct {
@@ -207,7 +207,7 @@ func (a *Agent) showPolled(n *watched, values map[string]polled, after ariadne.T
 		if !counts || known && is.equal(was) {
 			continue
 		}
-		read = append(read, a.polledAs(name))
+		read = append(read, sourceOf(a.spec, name))
 		if is.wrong != "" {
 			lost = append(lost, name)
 		}
@@ -231,7 +231,7 @@ func (a *Agent) showPolled(n *watched, values map[string]polled, after ariadne.T
 	for _, name := range lost {
 		n.unknown = append(n.unknown, name)
 		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{name},
-			Text: fmt.Sprintf("%s cannot be read: %s", a.polledAs(name), values[name].wrong)})
+			Text: fmt.Sprintf("%s cannot be read: %s", sourceOf(a.spec, name), values[name].wrong)})
 	}
 }
 
@@ -244,23 +244,20 @@ func (n *watched) forgetPolled(names []string) {
 	}
 }
 
-// polledAs says in words which variable or file tuples of a name are.
-func (a *Agent) polledAs(name string) string {
-	return strings.TrimPrefix(polledIn(a.spec, name), ": ")
-}
-
-// polledIn says so behind a colon; "": they are of neither.
-func polledIn(s *spec.Spec, name string) string {
+// sourceOf says in words which file, variable or function exposes tuples of a name; "": none does.
+func sourceOf(s *spec.Spec, name string) string {
 	for i := range s.Looks {
-		if l := &s.Looks[i]; l.Name == name && l.Match != nil {
-			return fmt.Sprintf(": %s, where it matches %q", l.What(), l.Match)
-		} else if l.Name == name {
-			return ": " + l.What()
+		switch l := &s.Looks[i]; {
+		case l.Name != name:
+		case l.Match != nil:
+			return fmt.Sprintf("%s, where it matches %q", l.What(), l.Match)
+		default:
+			return l.What()
 		}
 	}
 	for i := range s.Probes {
 		if p := &s.Probes[i]; p.Name == name {
-			return ": " + p.What()
+			return p.What()
 		}
 	}
 	return ""

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -78,6 +79,19 @@ func buildHolder(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return out
+}
+
+// startFed starts a program, and returns its input.
+func startFed(t *testing.T, cmd *exec.Cmd) io.WriteCloser {
+	t.Helper()
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return in
 }
 
 // whats are the changes of a watch in words, by node and record.
@@ -187,16 +201,18 @@ watch: {nodes: {n1: {pid: %d}}}
 }
 
 // TestPollsReload: properties may read other files from some moment on, which are known at once.
+// All keys stay known that an unchanged rule has exposed.
 func TestPollsReload(t *testing.T) {
 	s := specOf(t, `
 nodes: [{name: n1}, {name: n2}]
 expose:
   a: {file: a}
+  k: {file: k, match: 'k=(?P<id>\d)', key: id}
 properties: {one has a: {one: a}}
 watch:
   poll: 10ms
   nodes:
-    n1: {start: "sh -c 'echo 1 >a1; echo 1 >b1; mv a1 a; sleep 9'", dir: one}
+    n1: {start: "sh -c 'echo k=1 >k; echo 1 >b1; sleep 0.5; echo k=2 >k; sleep 0.5; echo 1 >a1; mv a1 a; sleep 9'", dir: one}
     n2: {start: 'sleep 9', dir: two}
 `)
 	for _, dir := range []string{"one", "two"} {
@@ -215,7 +231,7 @@ watch:
 		text, err := os.ReadFile(s.Path)
 		if err == nil {
 			text = []byte(strings.Replace(string(text), "properties: {",
-				"  b: {file: b1}\nproperties: {b is 1: {always: 'not b or b[0].values[0] == \"2\"'}, ", 1))
+				"  b: {file: b1}\nproperties: {b is 1: {always: 'not b or b[0].values[0] == \"2\"'}, k 1 went: {never: 'len(k) > 1'}, ", 1))
 			err = os.WriteFile(s.Path, text, 0o644)
 		}
 		if err != nil {
@@ -237,8 +253,13 @@ watch:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Findings) != 1 || r.Findings[0].Property != "b is 1" || r.Findings[0].Turn != 1 || len(r.Doubts) > 0 {
-		t.Errorf("%+v %q %q", r.Findings, r.Doubts, all)
+	var found []string
+	for _, f := range r.Findings {
+		found = append(found, fmt.Sprintf("%s in turn %d", f.Property, f.Turn))
+	}
+	slices.Sort(found)
+	if want := []string{"b is 1 in turn 1", "k 1 went in turn 1"}; !slices.Equal(found, want) || len(r.Doubts) > 0 {
+		t.Errorf("%q %q %q", found, r.Doubts, all)
 	}
 }
 
@@ -252,13 +273,7 @@ func TestPolledLater(t *testing.T) {
 			run = "exec sleep 60"
 		}
 		cmd := exec.Command("sh", "-c", "sleep 0.3; "+run)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		in := startFed(t, cmd)
 		s := specOf(t, fmt.Sprintf(`
 nodes: [{name: n1}]
 expose: {word: {variable: main.word}}
@@ -290,13 +305,7 @@ func TestPrintable(t *testing.T) {
 // takes.
 func TestPolledEnds(t *testing.T) {
 	cmd := exec.Command(buildHolder(t))
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	in := startFed(t, cmd)
 	s := specOf(t, fmt.Sprintf(`
 nodes: [{name: n1}]
 expose: {word: {variable: main.word, stays: true}}

@@ -82,11 +82,9 @@ func (a *Agent) openKernel(tells *Agent) (err error) {
 		if err == nil {
 			err = a.kernel.FollowSockets()
 		}
-		switch {
-		case err == nil:
-			a.prepareStrikes(tells)
-			return nil
-		case a.functions && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets):
+		// Functions and kills can do without the list of sockets.
+		some := (a.functions || a.kills) && !a.spec.Watch.EachMessage && errors.Is(err, probe.ErrNoSockets)
+		if err == nil || some {
 			a.without = probe.Explain(err)
 			a.prepareStrikes(tells)
 			return nil
@@ -200,17 +198,19 @@ func (a *Agent) probeFile(path string) error {
 
 // follow has the kernel follow the processes of a node.
 func (a *Agent) follow(n *watched, pid int) error {
-	if a.kernel != nil {
-		// What it starts from here on is followed, too, and what it had started is found then.
-		if err := a.kernel.Follow(int(n.def.ID), pid); err != nil {
-			return err
+	follow := func(pids ...int) error {
+		if a.kernel == nil {
+			return nil
 		}
+		return a.kernel.Follow(int(n.def.ID), pids...)
+	}
+	// What it starts from here on is followed, too, and what it had started is found then.
+	if err := follow(pid); err != nil {
+		return err
 	}
 	all := native.Descendants(pid)
-	if a.kernel != nil {
-		if err := a.kernel.Follow(int(n.def.ID), all...); err != nil {
-			return err
-		}
+	if err := follow(all...); err != nil {
+		return err
 	}
 	if a.queries == nil || n.isStarted() {
 		return nil

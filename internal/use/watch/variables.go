@@ -179,13 +179,11 @@ func (a *Agent) seekVariables(n *watched, wait time.Duration) {
 	n.lacking = nil
 	if n.polls.first != 0 && a.now() >= n.polls.first.Add(wait) {
 		for _, name := range slices.Sorted(maps.Keys(n.lacks)) {
-			n.lacking = append(n.lacking, a.polledAs(name)+" in a program with debug information")
+			n.lacking = append(n.lacking, sourceOf(a.spec, name)+" in a program with debug information")
 		}
 	}
-	if was := n.sought; len(n.lacking) > 0 && a.onWait != nil && !a.ending {
-		if a.seek(n); n.sought != was {
-			a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
-		}
+	was := n.sought
+	if a.seek(n); len(n.lacking) > 0 && n.sought != was && a.onWait != nil && !a.ending {
+		a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
 	}
-	a.seek(n)
 }

@@ -434,7 +434,13 @@ func (r *Report) add(of *spec.Spec, s *Status) {
 		if of.Watch.Sample[name] > 0 {
 			r.Doubts = append(r.Doubts,
 				fmt.Sprintf("%s: no node exposed a key of %s that is in the sample", s.Name, name))
-		} else if note := "no node has exposed " + name + polledIn(of, name); !slices.Contains(r.Notes, note) {
+			continue
+		}
+		note := "no node has exposed " + name
+		if source := sourceOf(of, name); source != "" {
+			note += ": " + source
+		}
+		if !slices.Contains(r.Notes, note) {
 			r.Notes = append(r.Notes, note)
 		}
 	}
