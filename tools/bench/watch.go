@@ -59,7 +59,7 @@ func (w watchWay) fields() string {
 }
 
 // watchedRound is how long a server is under load in one measurement.
-const watchedRound = 4 * time.Second
+const watchedRound = 3 * time.Second
 
 // measureWatch measures what a watch costs a server of etcd that is under load: of its processor
 // time for each write, and of the writes in a second. Rounds without a watch, and with one in each
@@ -80,18 +80,18 @@ func (b *bench) measureWatch() error {
 	ways := []watchWay{byLines, byMessages, byVariable, bySomeCalls, byCalls, byCallsMessages}
 	overhead, slower, own := map[watchWay][]float64{}, map[watchWay][]float64{}, map[watchWay][]float64{}
 	for range max(b.repeat, 3) {
-		alone, err := b.loadWatched(s, "")
+		alone, err := b.loadWatched(s, "", 0)
 		if err != nil {
 			return err
 		}
 		for _, way := range ways {
-			watched, err := b.loadWatched(s, way)
+			watched, err := b.loadWatched(s, way, 0)
 			if err != nil {
 				return err
 			}
-			overhead[way] = append(overhead[way], watched.perWrite/alone.perWrite-1)
-			slower[way] = append(slower[way], 1-watched.writes/alone.writes)
-			own[way] = append(own[way], watched.watch)
+			overhead[way] = append(overhead[way], watched[0].perWrite/alone[0].perWrite-1)
+			slower[way] = append(slower[way], 1-watched[0].writes/alone[0].writes)
+			own[way] = append(own[way], watched[0].watch)
 		}
 	}
 	for _, way := range ways {
@@ -106,6 +106,15 @@ func (b *bench) measureWatch() error {
 type served struct {
 	cmd       *exec.Cmd
 	dir, addr string
+	call      string                           // exposes a call of a function for each write
+	clients   int                              // how many write at the same time
+	dial      func(*served) (*writer, error) // begins a client
+}
+
+// writer writes to a server, and waits for each answer.
+type writer struct {
+	write func() error
+	close func() error
 }
 
 // serveEtcd starts a server on a port of the loopback interface.
@@ -114,7 +123,8 @@ func (b *bench) serveEtcd() (*served, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &served{dir: dir, addr: "http://127.0.0.1:23791"}
+	s := &served{dir: dir, addr: "http://127.0.0.1:23791", clients: 16, dial: dialEtcd,
+		call: "{function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"}
 	s.cmd = child.Command(b.ctx, "examples/etcd/bin/etcd", "--data-dir", filepath.Join(dir, "data"),
 		"--unsafe-no-fsync",
 		"--listen-client-urls", s.addr, "--advertise-client-urls", s.addr,
@@ -129,14 +139,23 @@ func (b *bench) serveEtcd() (*served, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
+	return s, s.serves()
+}
+
+// serves returns when the server answers.
+func (s *served) serves() (err error) {
 	for range 100 {
-		if s.put() == nil {
-			return s, nil
+		var c *writer
+		if c, err = s.dial(s); err == nil {
+			err = c.write()
+			if err = errors.Join(err, c.close()); err == nil {
+				return nil
+			}
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
 	s.stop()
-	return nil, errors.New("etcd did not begin to serve within 10 s")
+	return fmt.Errorf("%s did not begin to serve within 10 s: %w", s.cmd.Path, err)
 }
 
 func (s *served) stop() {
@@ -145,77 +164,95 @@ func (s *served) stop() {
 	os.RemoveAll(s.dir)
 }
 
-// put writes a key.
-func (s *served) put() error {
-	r, err := http.Post(s.addr+"/v3/kv/put", "application/json", strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(io.Discard, r.Body)
-	if err := errors.Join(err, r.Body.Close()); err != nil {
-		return err
-	}
-	if r.StatusCode != http.StatusOK {
-		return fmt.Errorf("put: %s", r.Status)
-	}
-	return nil
+// dialEtcd begins a client with a connection of its own.
+func dialEtcd(s *served) (*writer, error) {
+	c := http.Client{Transport: &http.Transport{}}
+	return &writer{
+		write: func() error {
+			r, err := c.Post(s.addr+"/v3/kv/put", "application/json",
+				strings.NewReader(`{"key":"a2V5","value":"dmFsdWU="}`))
+			if err != nil {
+				return err
+			}
+			_, err = io.Copy(io.Discard, r.Body)
+			if err := errors.Join(err, r.Body.Close()); err != nil {
+				return err
+			}
+			if r.StatusCode != http.StatusOK {
+				return fmt.Errorf("etcd answers %s", r.Status)
+			}
+			return nil
+		},
+		close: func() error {
+			c.CloseIdleConnections()
+			return nil
+		},
+	}, nil
 }
 
 // watchedLoad is what a round came to.
 type watchedLoad struct {
+	count    int
 	writes   float64 // in a second
 	perWrite float64 // seconds of the server's processor time
 	watch    float64 // processor time of the watch in a second
 }
 
-// loadWatched puts the server under load, watched in some way.
-func (b *bench) loadWatched(s *served, way watchWay) (l watchedLoad, err error) {
-	var watch *exec.Cmd
-	var out bytes.Buffer
+// loadWatched puts the server under load at each of some rates, watched in some way. Rate 0: as much
+// as it takes.
+func (b *bench) loadWatched(s *served, way watchWay, rates ...int) (all []watchedLoad, err error) {
+	pids := []int{s.cmd.Process.Pid}
 	if way != "" {
-		expose, never := "", "len(failed) > 0"
-		if way.calls() {
-			expose = "  put: {function: 'etcdserver.(*EtcdServer).Put', fields: {lease: r.Lease}}"
-			never = "len(failed) > 0 and len(put) > 0"
+		var out bytes.Buffer
+		watch, err := b.beginWatch(s, way, &out)
+		if err != nil {
+			return nil, err
 		}
-		if way == byVariable {
-			expose = "  collections: {variable: runtime.work.cycles.value}"
-			never = "len(failed) > 0 and len(collections) > 0"
+		defer func() {
+			writes := 0
+			for _, l := range all {
+				writes += l.count
+			}
+			if ended := endWatch(watch, way, &out, writes); ended != nil {
+				err = errors.Join(err, ended)
+			}
+		}()
+		pids = append(pids, watch.Process.Pid)
+	}
+	for _, rate := range rates {
+		before, err := processorTimes(pids)
+		if err != nil {
+			return nil, err
 		}
-		if watch, err = b.beginWatch(s, way, expose, never, &out); err != nil {
-			return l, err
+		began := time.Now()
+		n, err := s.load(rate, watchedRound)
+		if err != nil {
+			return nil, err
 		}
-	}
-	before, err := processorTime(s.cmd.Process.Pid)
-	if err != nil {
-		return l, err
-	}
-	own := time.Duration(0)
-	if watch != nil {
-		if own, err = processorTime(watch.Process.Pid); err != nil {
-			return l, err
+		took := time.Since(began).Seconds()
+		after, err := processorTimes(pids)
+		if err != nil {
+			return nil, err
 		}
+		l := watchedLoad{count: n, writes: float64(n) / took, perWrite: (after[0] - before[0]).Seconds() / float64(n)}
+		if way != "" {
+			l.watch = (after[1] - before[1]).Seconds() / took
+		}
+		all = append(all, l)
 	}
-	n, err := s.load(watchedRound)
-	if err != nil {
-		return l, err
-	}
-	after, err := processorTime(s.cmd.Process.Pid)
-	if err != nil {
-		return l, err
-	}
-	l.writes, l.perWrite = float64(n)/watchedRound.Seconds(), (after-before).Seconds()/float64(n)
-	if watch == nil {
-		return l, nil
-	}
-	ownAfter, err := processorTime(watch.Process.Pid)
-	l.watch = (ownAfter - own).Seconds() / watchedRound.Seconds()
-	return l, errors.Join(err, endWatch(watch, way, &out, n))
+	return all, nil
 }
 
-// beginWatch begins to watch the server, and returns when the watch is there. expose is what it
-// exposes besides lines that say failed, and never what must not be so.
-func (b *bench) beginWatch(s *served, way watchWay, expose, never string, out *bytes.Buffer) (*exec.Cmd, error) {
+// beginWatch begins to watch the server, and returns when the watch is there.
+func (b *bench) beginWatch(s *served, way watchWay, out *bytes.Buffer) (*exec.Cmd, error) {
+	expose, never := "", "len(failed) > 0"
+	if way.calls() {
+		expose, never = "  put: "+s.call, "len(failed) > 0 and len(put) > 0"
+	}
+	if way == byVariable {
+		expose = "  collections: {variable: runtime.work.cycles.value}"
+		never = "len(failed) > 0 and len(collections) > 0"
+	}
 	path := filepath.Join(s.dir, string(way)+".yaml")
 	text := fmt.Sprintf(watchSpec, expose, never, way.messages(), way.fields(), s.cmd.Process.Pid,
 		filepath.Join(s.dir, "log"))
@@ -273,25 +310,46 @@ func endWatch(watch *exec.Cmd, way watchWay, out *bytes.Buffer, writes int) erro
 	return nil
 }
 
-// load writes for some time, by clients that each wait for an answer.
-func (s *served) load(d time.Duration) (writes int, err error) {
-	until := time.Now().Add(d)
+// load has the clients write for some time at a rate, each after the answer to its last one. Rate 0:
+// as fast as they are answered.
+func (s *served) load(rate int, d time.Duration) (writes int, err error) {
+	began := time.Now()
 	var wg sync.WaitGroup
-	var counts [16]int
-	var wrong [16]error
-	for i := range counts {
+	counts, wrong := make([]int, s.clients), make([]error, s.clients)
+	for i := range s.clients {
 		wg.Go(func() {
-			for time.Now().Before(until) && wrong[i] == nil {
-				wrong[i] = s.put()
+			c, err := s.dial(s)
+			if err != nil {
+				wrong[i] = err
+				return
+			}
+			for next := i; time.Since(began) < d && err == nil; next += s.clients {
+				if rate > 0 {
+					time.Sleep(time.Until(began.Add(time.Duration(next) * time.Second / time.Duration(rate))))
+				}
+				err = c.write()
 				counts[i]++
 			}
+			wrong[i] = errors.Join(err, c.close())
 		})
 	}
 	wg.Wait()
 	for _, n := range counts {
 		writes += n
 	}
-	return writes, errors.Join(wrong[:]...)
+	return writes, errors.Join(wrong...)
+}
+
+// processorTimes are those of some processes.
+func processorTimes(pids []int) (all []time.Duration, err error) {
+	for _, pid := range pids {
+		t, err := processorTime(pid)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
 }
 
 // processorTime is how much the threads of a process have taken so far.

@@ -71,13 +71,13 @@ func (w *Waiter) AddSource(s Source) error {
 	return nil
 }
 
-// Wait returns when something can be read, or after a time.
-func (w *Waiter) Wait(most time.Duration) error {
+// Wait returns when something can be read, or after a time. It reports which.
+func (w *Waiter) Wait(most time.Duration) (some bool, err error) {
 	n, err := unix.EpollWait(w.poll, w.events[:], max(1, int(most.Milliseconds())))
 	if errors.Is(err, unix.EINTR) {
-		return nil
+		return false, nil
 	} else if err != nil {
-		return fmt.Errorf("epoll: %w", err)
+		return false, fmt.Errorf("epoll: %w", err)
 	}
 	var buffer [4096]byte
 	for _, e := range w.events[:n] {
@@ -85,7 +85,7 @@ func (w *Waiter) Wait(most time.Duration) error {
 			_, _ = unix.Read(fd, buffer[:]) // it says only that something has happened
 		}
 	}
-	return nil
+	return n > 0, nil
 }
 
 // Wake ends a Wait of another goroutine, or the next one.

@@ -14,7 +14,6 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
-	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -337,11 +336,6 @@ func (a *Agent) run(ctx context.Context) error {
 	defer close(a.over)
 	stop := context.AfterFunc(ctx, a.waiter.Wake)
 	defer stop()
-	if a.kernel != nil && a.kernel.Descriptor() >= 0 {
-		if err := a.waiter.Add(a.kernel.Descriptor()); err != nil {
-			return err
-		}
-	}
 	for ctx.Err() == nil {
 		began := native.Now()
 		if err := a.observe(ctx); err != nil {
@@ -355,8 +349,8 @@ func (a *Agent) run(ctx context.Context) error {
 		}
 		most := a.spec.Watch.Heartbeat
 		switch {
-		case a.called: // those that follow soon wake nobody
-			most = min(most, probe.WakeEvery)
+		case a.called: // more will come before the next Beat
+			most = min(most, callsEvery)
 		case a.owed:
 			most = min(most, beatEvery)
 		}
@@ -364,7 +358,7 @@ func (a *Agent) run(ctx context.Context) error {
 		if a.random != nil {
 			most = min(most, max(time.Duration(a.nextInjected()-a.now()), 0))
 		}
-		if err := a.waiter.Wait(most); err != nil {
+		if err := a.wait(most); err != nil {
 			return err
 		}
 		if left := round - native.Since(began); left > 0 {
@@ -372,6 +366,24 @@ func (a *Agent) run(ctx context.Context) error {
 		}
 	}
 	return a.finish()
+}
+
+// callsEvery is how often the agent looks for calls of functions: they wake nobody.
+const callsEvery = 10 * time.Millisecond
+
+// wait returns when there may be something to tell, or after a time.
+func (a *Agent) wait(most time.Duration) error {
+	if !a.functions {
+		_, err := a.waiter.Wait(most)
+		return err
+	}
+	for began := native.Now(); ; {
+		left := most - native.Since(began)
+		some, err := a.waiter.Wait(min(left, callsEvery))
+		if err != nil || some || left <= callsEvery || a.kernel.Waiting() {
+			return err
+		}
+	}
 }
 
 // finish tells so much of the time after the last event that the event can be judged.

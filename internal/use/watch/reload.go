@@ -226,14 +226,7 @@ func (a *Agent) probeBy(next probing) error {
 			return err
 		}
 	}
-	if was.kernel != nil && was.kernel.Descriptor() >= 0 {
-		a.waiter.Drop(was.kernel.Descriptor())
-	}
-	var err error
-	if a.kernel != nil && a.kernel.Descriptor() >= 0 {
-		err = a.waiter.Add(a.kernel.Descriptor())
-	}
-	return errors.Join(err, was.close())
+	return was.close()
 }
 
 // close ends the probes.

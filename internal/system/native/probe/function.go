@@ -27,7 +27,6 @@ type functions struct {
 	reader  *ringbuf.Reader
 	dropped *ebpf.Map // by node, how many records there was no room for, or which were too many
 	windows *ebpf.Map // by node, when the last window began, and how many calls there were in it
-	woken   *ebpf.Map // when a call made Descriptor readable last
 	sites   []site
 	record  ringbuf.Record
 	// onMessage takes the messages of nodes; nil: they are not followed.
@@ -48,11 +47,6 @@ type Call struct {
 	Values  []string
 	Missing bool // some value was not copied by the probe
 }
-
-// WakeEvery is how often calls make Descriptor readable at most. To wake a process costs the
-// program that calls more than all else that a probe does. So who has seen calls looks again after
-// this time, whether or not Descriptor can be read.
-const WakeEvery = 10 * time.Millisecond
 
 // ringSize is the room for records that were not read yet, in bytes.
 var ringSize uint32 = 8 << 20
@@ -93,10 +87,6 @@ func (k *Kernel) openRing() (err error) {
 	}
 	if k.windows, err = k.newMap(ebpf.MapSpec{Name: "windows", Type: ebpf.Array, KeySize: 4, ValueSize: 16,
 		MaxEntries: mostNodes}); err != nil {
-		return err
-	}
-	if k.woken, err = k.newMap(ebpf.MapSpec{Name: "woken", Type: ebpf.Array, KeySize: 4, ValueSize: 8,
-		MaxEntries: 1}); err != nil {
 		return err
 	}
 	if k.reader, err = ringbuf.NewReader(k.ring); err != nil {
@@ -186,19 +176,8 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 		}
 	}
 	code = append(code,
-		asm.StoreImm(asm.R10, -12, 0, asm.Word),
-		asm.LoadMapPtr(asm.R1, k.woken.FD()),
-		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, -12),
-		asm.FnMapLookupElem.Call(),
+		asm.Mov.Reg(asm.R1, asm.R8),
 		asm.Mov.Imm(asm.R2, unix.BPF_RB_NO_WAKEUP),
-		asm.JEq.Imm(asm.R0, 0, "submit"),
-		asm.LoadMem(asm.R1, asm.R0, 0, asm.DWord),
-		asm.LoadMem(asm.R3, asm.R8, atTime, asm.DWord),
-		asm.Mov.Reg(asm.R4, asm.R3), asm.Sub.Reg(asm.R4, asm.R1),
-		asm.JLT.Imm(asm.R4, int32(WakeEvery), "submit"),
-		asm.StoreMem(asm.R0, 0, asm.R3, asm.DWord),
-		asm.Mov.Imm(asm.R2, unix.BPF_RB_FORCE_WAKEUP),
-		asm.Mov.Reg(asm.R1, asm.R8).WithSymbol("submit"),
 		asm.FnRingbufSubmit.Call(),
 		asm.Ja.Label("out"),
 		// There was no room: that is counted.
@@ -300,14 +279,9 @@ func copyPiece(p *plan, i int) asm.Instructions {
 	)
 }
 
-// Descriptor can be read when there are calls, the first of them at least WakeEvery after the last
-// that made it so; -1: there are no probes.
-func (k *Kernel) Descriptor() int {
-	if k.ring == nil {
-		return -1
-	}
-	return k.ring.FD()
-}
+// Waiting reports whether there are calls, messages or strikes that Calls has not told of. Nobody is
+// woken by them: to wake a process would cost the program more than all else that a probe does.
+func (k *Kernel) Waiting() bool { return k.ring != nil && k.reader.AvailableBytes() > 0 }
 
 // Calls calls f with the calls that there were since it was last called, in the order in which they
 // began, and tells of messages (FollowMessages). complete: there is none before the time at which

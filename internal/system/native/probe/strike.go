@@ -162,7 +162,7 @@ func (k *Kernel) atExit(calls, stacks, places *ebpf.Map) asm.Instructions {
 	), append(append(k.beginRecord(struckSize, strikes, "strike"),
 		asm.StoreMem(asm.R8, atStruck, asm.R9, asm.DWord),
 		asm.Mov.Reg(asm.R1, asm.R8),
-		asm.Mov.Imm(asm.R2, unix.BPF_RB_FORCE_WAKEUP),
+		asm.Mov.Imm(asm.R2, unix.BPF_RB_NO_WAKEUP),
 		asm.FnRingbufSubmit.Call(),
 		asm.Mov.Imm(asm.R1, int32(unix.SIGKILL)).WithSymbol("strike"),
 		asm.FnSendSignal.Call(),
