@@ -106,8 +106,8 @@ func (b *bench) measureWatch() error {
 type served struct {
 	cmd       *exec.Cmd
 	dir, addr string
-	call      string                           // exposes a call of a function for each write
-	clients   int                              // how many write at the same time
+	call      string                         // exposes a call of a function for each write
+	clients   int                            // how many write at the same time
 	dial      func(*served) (*writer, error) // begins a client
 }
 
@@ -198,8 +198,8 @@ type watchedLoad struct {
 	watch    float64 // processor time of the watch in a second
 }
 
-// loadWatched puts the server under load at each of some rates, watched in some way. Rate 0: as much
-// as it takes.
+// loadWatched puts the server under load at each of some rates, watched in some way. Rate 0: as
+// much as it takes.
 func (b *bench) loadWatched(s *served, way watchWay, rates ...int) (all []watchedLoad, err error) {
 	pids := []int{s.cmd.Process.Pid}
 	if way != "" {
@@ -310,8 +310,8 @@ func endWatch(watch *exec.Cmd, way watchWay, out *bytes.Buffer, writes int) erro
 	return nil
 }
 
-// load has the clients write for some time at a rate, each after the answer to its last one. Rate 0:
-// as fast as they are answered.
+// load has the clients write for some time at a rate, each after the answer to its last one. Rate
+// 0: as fast as they are answered.
 func (s *served) load(rate int, d time.Duration) (writes int, err error) {
 	began := time.Now()
 	var wg sync.WaitGroup

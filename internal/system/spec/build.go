@@ -94,7 +94,11 @@ func (r *reader) buildNode(id ariadne.NodeID, w nodeText) Node {
 	}
 	drawn := w.workload.line > 0
 	if len(w.commands) == 0 && !drawn && !r.isWatched(n.Name) {
-		r.fail(w.line, "no command")
+		if len(r.watches) > 0 {
+			r.fail(w.line, "no command, and watch: nodes does not name it")
+		} else {
+			r.fail(w.line, "no command")
+		}
 	} else if len(w.commands) > 0 && drawn {
 		r.fail(w.workload.line, "command and workload exclude each other")
 	}

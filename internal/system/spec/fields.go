@@ -192,10 +192,14 @@ var textsSchema = schema{"anyOf": []schema{
 	{"type": "array", "minItems": 1, "items": schema{"type": "string"}},
 }}
 
-var durationSchema = schema{"anyOf": []schema{
-	{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$`},
-	{"const": 0},
-}}
+// durationSchema is that of a duration of at least low.
+func durationSchema(low time.Duration) schema {
+	s := schema{"type": "string", "pattern": `^([0-9.]+(ns|us|µs|ms|s|m|h))+$`}
+	if low > 0 {
+		return s
+	}
+	return schema{"anyOf": []schema{s, {"const": 0}}}
+}
 
 func textField[T any](name, doc string, at func(*T) *string) field[T] {
 	return field[T]{name, doc, schema{"type": "string"}, func(r *reader, into *T, v *yaml.Node) {
@@ -223,7 +227,7 @@ func countField[T any](name, doc string, low, high int, at func(*T) *int) field[
 }
 
 func durationField[T any](name, doc string, low time.Duration, at func(*T) *time.Duration) field[T] {
-	return field[T]{name, doc, durationSchema, func(r *reader, into *T, v *yaml.Node) {
+	return field[T]{name, doc, durationSchema(low), func(r *reader, into *T, v *yaml.Node) {
 		*at(into) = r.duration(v, low)
 	}}
 }

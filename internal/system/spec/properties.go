@@ -270,6 +270,8 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil &&
 			(e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
+		case ways == 0:
+			r.fail(name.line, "%s: one of line, file, command, function and variable is needed", e.where)
 		}
 		s.exposes = append(s.exposes, e)
 	})

@@ -121,7 +121,7 @@ var readies = []ready{
 				expose.Source{Name: growing, Fields: []string{"process", "of", "how"}, Key: []int{0, 1}})
 			x.predicate(s, growing, of, "len(growth) == 0")
 		}},
-	{name: "answers", schema: durationSchema, doc: "A duration of virtual time. After all faults have ended, no operation of a client (history) may take longer while a majority of the nodes that are no clients is up.", expand: answers},
+	{name: "answers", schema: durationSchema(0), doc: "A duration of virtual time. After all faults have ended, no operation of a client (history) may take longer while a majority of the nodes that are no clients is up.", expand: answers},
 }
 
 func claimReady(level history.Level, doc string) ready {

@@ -109,7 +109,7 @@ var watchFields = []field[watchText]{
 		}},
 	durationField("heartbeat", "How often each node is looked at when nothing happens; default 20ms.", time.Millisecond, func(w *watchText) *time.Duration { return &w.Heartbeat }),
 	durationField("settle", "For how long what a node exposes must last to be judged, because programs write lines that belong together one after the other; default 1ms.", 0, func(w *watchText) *time.Duration { return &w.Settle }),
-	{"poll", "How often variables and files of nodes are read, from 1ms to 1s; default 100ms.", durationSchema,
+	{"poll", "How often variables and files of nodes are read, from 1ms to 1s; default 100ms.", durationSchema(time.Millisecond),
 		func(r *reader, w *watchText, v *yaml.Node) {
 			if w.Poll = r.duration(v, time.Millisecond); w.Poll > mostPoll {
 				r.fail(v.Line, "poll: %v at most", mostPoll)

@@ -50,6 +50,10 @@ watch:
 	}
 	for _, c := range []struct{ text, want string }{
 		{"nodes: [{name: a}]", "node a: no command"},
+		{"nodes: [{name: a}]\nwatch: {nodes: {b: {pid: 1}}}", "node a: no command, and watch: nodes does not name it"},
+		{"nodes: [{name: a, command: echo}]\nexpose: {x: {variable: ''}}", "x: one of line, file"},
+		{"nodes: [{name: a, command: echo}]\nexpose: {x: {}}", "x: one of line, file"},
+		{"nodes: [{name: a, command: echo}]\nwatch: {poll: 500us}", `bad duration "500us": 1ms at least`},
 		{"nodes: [{name: a, command: echo}]\nwatch: {nodes: {b: {pid: 1}}}", `no node is called "b"`},
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {pid: 1, unit: x}}}", "one of start, pid"},
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {cgroup: x, unit: x}}}", "one of start, pid"},

@@ -428,8 +428,10 @@ func (r *reader) duration(v *yaml.Node, low time.Duration) time.Duration {
 		r.fail(t.line, "bad duration %q: write a number with its unit, as in 5ms, 2s or 1m", t.string)
 	case d < 0:
 		r.fail(t.line, "bad duration %q: it cannot be negative", t.string)
-	case d < low:
+	case d < low && low == 1:
 		r.fail(t.line, "bad duration %q: more than 0 is needed", t.string)
+	case d < low:
+		r.fail(t.line, "bad duration %q: %v at least", t.string, low)
 	case d > maxDuration:
 		r.fail(t.line, "bad duration %q: %v at most", t.string, maxDuration)
 	}

@@ -279,8 +279,8 @@ func copyPiece(p *plan, i int) asm.Instructions {
 	)
 }
 
-// Waiting reports whether there are calls, messages or strikes that Calls has not told of. Nobody is
-// woken by them: to wake a process would cost the program more than all else that a probe does.
+// Waiting reports whether there are calls, messages or strikes that Calls has not told of. Nobody
+// is woken by them: to wake a process would cost the program more than all else that a probe does.
 func (k *Kernel) Waiting() bool { return k.ring != nil && k.reader.AvailableBytes() > 0 }
 
 // Calls calls f with the calls that there were since it was last called, in the order in which they

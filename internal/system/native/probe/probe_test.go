@@ -243,8 +243,8 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestWakesNobody: a call wakes nobody, since that would cost the program that calls; it waits to be
-// told of.
+// TestWakesNobody: a call wakes nobody, since that would cost the program that calls; it waits to
+// be told of.
 func TestWakesNobody(t *testing.T) {
 	k := open(t)
 	path := build(t)
