@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/script"
+
 	"go.starlark.net/syntax"
 )
 
@@ -27,8 +30,13 @@ func (p *Properties) textAsNumber(expr syntax.Expr, src string) (wrong string) {
 		}
 		if p.isText(text, tuples) && isNumber(number) {
 			field := sourceOf(src, text)
-			wrong = fmt.Sprintf("%s: %s is a text, and %s is a number: write int(%s)", sourceOf(src, e), field,
-				sourceOf(src, number), field)
+			if dot := unwrapped(text).(*syntax.DotExpr); p.hasField(dot.Name.Name) {
+				wrong = fmt.Sprintf("%s: %s is a text, and %s is a number: write int(%s)", sourceOf(src, e), field,
+					sourceOf(src, number), field)
+			} else {
+				wrong = fmt.Sprintf("%s: no field under expose is called %s: write int(%s.value) for a value without a name",
+					sourceOf(src, e), dot.Name.Name, sourceOf(src, dot.X))
+			}
 		}
 		return true
 	})
@@ -73,6 +81,12 @@ func (p *Properties) isText(e syntax.Expr, tuples map[string]bool) bool {
 		return p.isTuples(x.X)
 	}
 	return false
+}
+
+// hasField reports whether tuples may have a field of a name.
+func (p *Properties) hasField(name string) bool {
+	return slices.Contains((&script.Tuple{}).AttrNames(), name) || len(p.stages.Graph.Stages) > 0 ||
+		slices.ContainsFunc(p.Sources, func(s expose.Source) bool { return slices.Contains(s.Names(), name) })
 }
 
 // isNumber reports whether an expression certainly is a number.

@@ -22,6 +22,7 @@ func TestTextAsNumber(t *testing.T) {
 		"[leader[0].term >=\n  len( leader )]":   "leader[0].term >= len( leader ): leader[0].term is a text, and len( leader ) is a number: write int(leader[0].term)",
 		"all([x.term + 1 for x in (leader)])":    "x.term + 1: x.term is a text, and 1 is a number: write int(x.term)",
 		`"ü" and leader[0].term - int("1") == 0`: `leader[0].term - int("1"): leader[0].term is a text, and int("1") is a number: write int(leader[0].term)`,
+		"any([x.size > 3 for x in other])":       "x.size > 3: no field under expose is called size: write int(x.value) for a value without a name",
 
 		"all([int(x.term) < 3 for x in leader])":                              "",
 		"all([x.term < y.term for x in leader for y in other])":               "",

@@ -204,18 +204,16 @@ func (b *bench) loadWatched(s *served, way watchWay, rates ...int) (all []watche
 	pids := []int{s.cmd.Process.Pid}
 	if way != "" {
 		var out bytes.Buffer
-		watch, err := b.beginWatch(s, way, &out)
-		if err != nil {
-			return nil, err
+		watch, wrong := b.beginWatch(s, way, &out)
+		if wrong != nil {
+			return nil, wrong
 		}
 		defer func() {
 			writes := 0
 			for _, l := range all {
 				writes += l.count
 			}
-			if ended := endWatch(watch, way, &out, writes); ended != nil {
-				err = errors.Join(err, ended)
-			}
+			err = errors.Join(err, endWatch(watch, way, &out, writes))
 		}()
 		pids = append(pids, watch.Process.Pid)
 	}

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -137,9 +139,9 @@ int main(int n, char **args) {
 }
 `
 
-// TestEachMessage: where clocks differ by more than a token is held for, the messages that pass it
-// tell who had it, if the positions of each are known.
-func TestEachMessage(t *testing.T) {
+// buildToken builds token.
+func buildToken(t *testing.T) (program string) {
+	t.Helper()
 	if why, _ := probe.Check(); why != "" {
 		t.Skip(why)
 	}
@@ -147,13 +149,17 @@ func TestEachMessage(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "token.c"), []byte(token), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "token")
+	program = filepath.Join(dir, "token")
 	if out, err := exec.Command("gcc", "-g", "-O1", "-o", program, program+".c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	judged := func(each bool) *Report {
-		port := freePort(t)
-		return watchFor(t, specOf(t, fmt.Sprintf(`
+	return program
+}
+
+// passing is a spec of two processes that pass the token, whose clocks differ by more than a token
+// is held for.
+func passing(program string, port int, each bool) string {
+	return fmt.Sprintf(`
 nodes: [{name: n1}, {name: n2}]
 expose: {holds: {function: holds, fields: {turn: turn}, until_function: gives}}
 properties: {at most one holds: {one: holds}}
@@ -163,10 +169,15 @@ watch:
   nodes:
     n1: {start: '%s 1 %d'}
     n2: {start: '%s 0 %d'}
-`, each, program, port, program, port)), Options{Time: 2 * time.Second})
-	}
+`, each, program, port, program, port)
+}
+
+// TestEachMessage: where clocks differ by more than a token is held for, the messages that pass it
+// tell who had it, if the positions of each are known.
+func TestEachMessage(t *testing.T) {
+	program := buildToken(t)
 	for _, each := range []bool{true, false} {
-		r := judged(each)
+		r := watchFor(t, specOf(t, passing(program, freePort(t), each)), Options{Time: 2 * time.Second})
 		p := r.Properties[0]
 		if wrong := each && (r.Outcome != record.Nothing || len(r.Doubts) > 0); wrong || p.Findings > 0 ||
 			p.Events < 200 || p.Inverted > 0 {
@@ -175,6 +186,54 @@ watch:
 		if each && p.Undecided > p.Events/5 || !each && p.Undecided < p.Events/2 {
 			t.Errorf("each message %v: %d of %d moments are undecided", each, p.Undecided, p.Events)
 		}
+	}
+}
+
+// TestEachMessageReload: so they do after other probes were set.
+func TestEachMessageReload(t *testing.T) {
+	s := specOf(t, passing(buildToken(t), freePort(t), true))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	reload, reloaded := make(chan struct{}), make(chan error, 1)
+	go func() {
+		defer cancel()
+		time.Sleep(time.Second)
+		text, err := os.ReadFile(s.Path)
+		if err == nil {
+			more := strings.Replace(string(text), "expose: {",
+				"expose: {given: {function: gives, fields: {turn: turn}}, ", 1)
+			err = os.WriteFile(s.Path, []byte(more), 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		reload <- struct{}{}
+		if err := <-reloaded; err != nil {
+			t.Error(err)
+		}
+		time.Sleep(2 * time.Second)
+	}()
+	given := 0
+	r, err := Watch(ctx, s, Options{Reload: reload, OnReload: func(err error) { reloaded <- err },
+		OnShow: func(r live.Record) {
+			if strings.Contains(What(&r), "given(") {
+				given++
+			}
+		}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range r.Doubts {
+		if !strings.Contains(d, "the spec has changed") {
+			t.Error(d)
+		}
+	}
+	p := r.Properties[0]
+	if p.Findings > 0 || p.Events < 200 || p.Inverted > 0 || given < 100 {
+		t.Errorf("%v %+v %q %+v, %d times given", r.Outcome, p, r.Doubts, r.Findings, given)
+	}
+	if p.Undecided > p.Events/5 {
+		t.Errorf("%d of %d moments are undecided", p.Undecided, p.Events)
 	}
 }
 

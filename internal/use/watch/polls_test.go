@@ -326,3 +326,69 @@ watch: {poll: 1ms, nodes: {n1: {pid: %d}}}
 		t.Errorf("%q %q", all, r.Doubts)
 	}
 }
+
+// TestPolledBehind: a value that was left out, because verifiers were behind, is told when they are
+// not any more, though it has not changed since.
+func TestPolledBehind(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "term")
+	write := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("1")
+	s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}]
+expose: {term: {file: %s}}
+properties: {low: {never: 'any([int(t.value) > 9 for t in term])'}}
+watch: {poll: 1ms, nodes: {n1: {start: 'sleep 30'}}}
+`, file))
+	log := &slowLog{Memory: NewMemory()}
+	a, err := newAgent(s, log, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := log.Reader()
+	defer func() {
+		if err := a.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := a.attach(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	look := func() {
+		t.Helper()
+		if err := a.observe(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		a.addRecord(a.nodes[0], live.Record{Kind: live.Beat}) // a reader waits for no other one
+		a.flush()
+	}
+	// observe has the agent look until some record is in words as wanted.
+	observe := func(want string) {
+		t.Helper()
+		var all []string
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			look()
+			records, _ := reader.Next()
+			for i := range records {
+				if records[i].Kind == live.Beat {
+					continue
+				}
+				all = append(all, What(&records[i]))
+				if all[len(all)-1] == want {
+					return
+				}
+			}
+		}
+		t.Fatalf("%q, want %q", all, want)
+	}
+	observe("term(1)")
+	log.behind = mostBehind + 1
+	look() // it notes that
+	write("2")
+	observe("is partly unknown: changes came faster than they were judged")
+	log.behind = 0
+	observe("no term, term(2)")
+}
