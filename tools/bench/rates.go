@@ -27,9 +27,10 @@ var watchedRates = []struct {
 }
 
 // measureRates measures what it costs a server that each of its commands is exposed by a call of a
-// function, at some rates, with each message or not: processor time for each command, of what the
-// command costs without a watch, and of a processor. Rounds without a watch, and with one in each
-// way, take turns. The watch itself takes a share of one processor.
+// function, at some rates, with each message or not, and with probes that are taken out: processor
+// time for each command, of what the command costs without a watch, and of a processor. Rounds
+// without a watch, and with one in each way, take turns. The watch itself takes a share of one
+// processor.
 func (b *bench) measureRates() error {
 	if os.Getuid() != 0 {
 		b.missing = append(b.missing, "watch_exposure: probes need root")
@@ -53,7 +54,7 @@ func (b *bench) measureRates() error {
 }
 
 func (b *bench) measureRatesOf(s *served, server string, rates []int) error {
-	ways := []watchWay{byCalls, byCallsMessages}
+	ways := []watchWay{byCalls, byCallsMessages, byPausedCalls}
 	measured := map[string][]float64{}
 	for range max(b.repeat, 3) {
 		without, err := b.loadWatched(s, "", rates...)
@@ -65,7 +66,8 @@ func (b *bench) measureRatesOf(s *served, server string, rates []int) error {
 			if err != nil {
 				return err
 			}
-			name := map[watchWay]string{byCalls: server, byCallsMessages: server + "_messages"}[way]
+			name := map[watchWay]string{byCalls: server, byCallsMessages: server + "_messages",
+				byPausedCalls: server + "_paused"}[way]
 			for i, rate := range rates {
 				enter := func(what string, v float64) {
 					key := fmt.Sprintf("%s.%s.%d", what, name, rate)

@@ -33,18 +33,22 @@ watch: {each_message: %v, %snodes: {server: {pid: %d, before: nothing, log: %s}}
 type watchWay string
 
 // The ways: lines and the positions of connections, each message besides, and a call for each
-// command besides lines, with each message or not, or 1,000 calls a second at most; and a variable
-// that is read each 10 ms besides lines.
+// command besides lines, with each message or not, or 1,000 calls a second at most, or the probes
+// taken out after 1,000 calls in a second; and a variable that is read each 10 ms besides lines.
 const (
 	byLines         watchWay = "lines"
 	byMessages      watchWay = "messages"
 	byCalls         watchWay = "calls"
 	byCallsMessages watchWay = "calls_messages"
 	bySomeCalls     watchWay = "calls_1000"
+	byPausedCalls   watchWay = "calls_paused"
 	byVariable      watchWay = "variable"
 )
 
-func (w watchWay) calls() bool    { return w == byCalls || w == byCallsMessages || w == bySomeCalls }
+func (w watchWay) calls() bool {
+	return w == byCalls || w == byCallsMessages || w == bySomeCalls || w == byPausedCalls
+}
+
 func (w watchWay) messages() bool { return w == byMessages || w == byCallsMessages }
 
 // fields are further fields of the section watch.
@@ -52,6 +56,8 @@ func (w watchWay) fields() string {
 	switch w {
 	case bySomeCalls:
 		return "max_calls: 1000, "
+	case byPausedCalls:
+		return "max_calls: 1000, pause_probes: true, "
 	case byVariable:
 		return "poll: 10ms, "
 	}
@@ -77,7 +83,7 @@ func (b *bench) measureWatch() error {
 		return err
 	}
 	defer s.stop()
-	ways := []watchWay{byLines, byMessages, byVariable, bySomeCalls, byCalls, byCallsMessages}
+	ways := []watchWay{byLines, byMessages, byVariable, bySomeCalls, byPausedCalls, byCalls, byCallsMessages}
 	overhead, slower, own := map[watchWay][]float64{}, map[watchWay][]float64{}, map[watchWay][]float64{}
 	for range max(b.repeat, 3) {
 		alone, err := b.loadWatched(s, "", 0)
@@ -299,7 +305,7 @@ func endWatch(watch *exec.Cmd, way watchWay, out *bytes.Buffer, writes int) erro
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil || r.Event != "report" {
 		return fmt.Errorf("the watch has no report: %v", err)
 	}
-	if way == bySomeCalls { // others are unknown
+	if way == bySomeCalls || way == byPausedCalls { // others are unknown
 		r.Doubts, writes = nil, 1
 	}
 	if len(r.Doubts) > 0 || way.calls() && r.Properties[0].Events < writes {

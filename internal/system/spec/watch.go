@@ -36,6 +36,8 @@ type Watch struct {
 	Parts int
 	// MaxCalls is how many calls of functions of one node are watched in a second; 0: all.
 	MaxCalls int
+	// PauseProbes: where a node makes more calls, probes are out for the rest of the second.
+	PauseProbes bool
 	// EachMessage: events have the positions in TCP streams that were theirs when they happened.
 	EachMessage bool
 }
@@ -128,6 +130,7 @@ var watchFields = []field[watchText]{
 		}},
 	countField("parts", "Into how many parts a property that is judged by keys is divided: agree, one with per, rises, and that a stage with a key has no tuples. The processes of a watch share the parts; default 1.", 1, maxParts, func(w *watchText) *int { return &w.Parts }),
 	countField("max_calls", "How many calls of functions of one node are watched in a second, at most. Of further ones the values are unknown; default: all.", 10, maxCalls, func(w *watchText) *int { return &w.MaxCalls }),
+	flagField("pause_probes", "With max_calls: when a node has made more calls than that in a second, its probes and those of the other nodes of the machine are taken out for the rest of the second. Calls then cost the programs nothing, and nobody counts them.", func(w *watchText) *bool { return &w.PauseProbes }),
 	flagField("each_message", "Every message over TCP is recorded, so that messages decide the order of more events. It costs the programs more; default: positions are read when something is shown, at most every 5ms.", func(w *watchText) *bool { return &w.EachMessage }),
 	durationField("clock_error", "By how much the clocks of two machines differ at most; default 0: all nodes run on this machine.", 0, func(w *watchText) *time.Duration { return &w.ClockError }),
 }
@@ -167,6 +170,9 @@ var watchedFields = []field[nativeText]{
 func setWatch(r *reader, s *specText, v *yaml.Node) {
 	s.watch = watchText{Watch: DefaultWatch}
 	readFields(r, watchFields, &s.watch, v)
+	if s.watch.PauseProbes && s.watch.MaxCalls == 0 {
+		r.fail(v.Line, "watch: pause_probes needs max_calls")
+	}
 }
 
 // DefaultWatch is how a system is watched whose spec does not say.

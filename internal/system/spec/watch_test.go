@@ -53,6 +53,7 @@ watch:
 		{"nodes: [{name: a}]\nwatch: {nodes: {b: {pid: 1}}}", "node a: no command, and watch: nodes does not name it"},
 		{"nodes: [{name: a, command: echo}]\nexpose: {x: {variable: ''}}", "x: one of line, file"},
 		{"nodes: [{name: a, command: echo}]\nexpose: {x: {}}", "x: one of line, file"},
+		{"nodes: [{name: a, command: echo}]\nwatch: {pause_probes: true}", "pause_probes needs max_calls"},
 		{"nodes: [{name: a, command: echo}]\nwatch: {poll: 500us}", `bad duration "500us": 1ms at least`},
 		{"nodes: [{name: a, command: echo}]\nwatch: {nodes: {b: {pid: 1}}}", `no node is called "b"`},
 		{"nodes: [{name: a}]\nwatch: {nodes: {a: {pid: 1, unit: x}}}", "one of start, pid"},

@@ -355,6 +355,9 @@ func (a *Agent) run(ctx context.Context) error {
 			most = min(most, beatEvery)
 		}
 		most = min(most, max(a.untilPoll(), 0))
+		if a.paused {
+			most = min(most, max(time.Duration(a.second.Add(time.Second)-a.now()), 0))
+		}
 		if a.random != nil {
 			most = min(most, max(time.Duration(a.nextInjected()-a.now()), 0))
 		}

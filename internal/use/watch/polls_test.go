@@ -15,6 +15,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 )
 
 // holder has a lease while its input says so: in a variable behind a pointer, and in a file. Or it
@@ -391,4 +392,44 @@ watch: {poll: 1ms, nodes: {n1: {start: 'sleep 30'}}}
 	observe("is partly unknown: changes came faster than they were judged")
 	log.behind = 0
 	observe("no term, term(2)")
+}
+
+// TestPauseProbes: a program that calls a function too often makes nearly as many calls as without
+// a watch, where its probes are taken out; and the watch says that it has not seen all.
+func TestPauseProbes(t *testing.T) {
+	if why, _ := probe.Check(); why != "" {
+		t.Skip(why)
+	}
+	path := buildHolder(t)
+	made := func(pause bool) (n int) {
+		s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1, command: "sh -c '(echo count; sleep 9) | %s'"}]
+expose: {counts: {function: main.count}, word: {variable: main.word}}
+properties: {some: {never: len(counts) > 1 and len(word) > 1}}
+watch: {poll: 10ms, max_calls: 100, pause_probes: %v}
+`, path, pause))
+		calls := 0
+		r := watchFor(t, s, Options{Time: 3 * time.Second, OnShow: func(r live.Record) {
+			for _, c := range r.Changes {
+				switch {
+				case c.Ends:
+				case c.Name == "counts":
+					calls++
+				default:
+					fmt.Sscan(c.Values[0], &n)
+				}
+			}
+		}})
+		doubts := strings.Join(r.Doubts, "\n")
+		if r.Outcome != record.Inconclusive || calls == 0 || calls > 1000 ||
+			strings.Contains(doubts, "the probes were taken out") != pause {
+			t.Errorf("%v after %d calls: %q", r.Outcome, calls, r.Doubts)
+		}
+		return n
+	}
+	all, some := made(true), made(false)
+	t.Logf("%d and %d calls", all, some)
+	if all < 10*some || some == 0 {
+		t.Errorf("%d calls were made where probes are taken out, and %d where not", all, some)
+	}
 }

@@ -38,6 +38,9 @@ type probing struct {
 	dropped   []uint64     // by node, as it was known last
 	placed    ariadne.Time // when positions were read last
 	called    bool         // there were calls when they were read last
+	second    ariadne.Time // when calls began to be counted against max_calls
+	made      []uint64     // by node, how many there were since
+	paused    bool         // the probes are out of the programs until a second has passed
 }
 
 // unseen says of names of tuples why a watch does not see them.
@@ -60,6 +63,7 @@ func unseen(s *spec.Spec) map[string]string {
 // probe, the watch can do without them.
 func (a *Agent) openKernel(tells *Agent) (err error) {
 	a.programs, a.dropped = map[native.FileID]*program{}, make([]uint64, len(a.spec.Nodes))
+	a.made = make([]uint64, len(a.spec.Nodes))
 	function := ""
 	for i := range a.spec.Probes {
 		p := &a.spec.Probes[i]
@@ -243,6 +247,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	some := false
 	complete, err = a.kernel.Calls(func(c probe.Call) {
 		some = true
+		a.made[c.Node]++
 		a.showCall(&c)
 	})
 	a.called = some
@@ -256,11 +261,41 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		}
 		if more := dropped - a.dropped[n.def.ID]; more > 0 {
 			a.dropped[n.def.ID] = dropped
+			a.made[n.def.ID] += more
 			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
 				Text: fmt.Sprintf("%d calls of functions came too fast", more)})
 		}
 	}
-	return complete, nil
+	return complete, a.pause()
+}
+
+// pause takes the probes out of the programs for the rest of a second in which a node has made more
+// calls than are watched (pause_probes).
+func (a *Agent) pause() error {
+	most := uint64(a.spec.Watch.MaxCalls)
+	switch {
+	case !a.spec.Watch.PauseProbes:
+		return nil
+	case a.now() >= a.second.Add(time.Second):
+		clear(a.made)
+		a.second = a.now()
+		if !a.paused {
+			return nil
+		}
+		a.paused = false
+		return a.kernel.Resume()
+	case a.paused || slices.Max(a.made) <= most:
+		return nil
+	}
+	a.paused = true
+	if err := a.kernel.Pause(); err != nil {
+		return err
+	}
+	for _, n := range a.nodes {
+		a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
+			Text: "calls of functions came too fast: the probes were taken out for a while"})
+	}
+	return nil
 }
 
 // namesByCalls are those of the tuples that calls expose.

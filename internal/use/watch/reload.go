@@ -57,8 +57,8 @@ func sameNodes(was, now *spec.Spec) error {
 	case !reflect.DeepEqual(unlined(was.Watch.Native), unlined(now.Watch.Native)):
 		return fail("the ways to find the nodes (watch: nodes) have")
 	case !maps.Equal(was.Watch.Sample, now.Watch.Sample), was.Watch.MaxCalls != now.Watch.MaxCalls,
-		was.Watch.EachMessage != now.Watch.EachMessage:
-		return fail("watch: sample, max_calls or each_message has")
+		was.Watch.PauseProbes != now.Watch.PauseProbes, was.Watch.EachMessage != now.Watch.EachMessage:
+		return fail("watch: sample, max_calls, pause_probes or each_message has")
 	}
 	return nil
 }

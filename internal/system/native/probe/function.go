@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -28,6 +29,7 @@ type functions struct {
 	dropped *ebpf.Map // by node, how many records there was no room for, or which were too many
 	windows *ebpf.Map // by node, when the last window began, and how many calls there were in it
 	sites   []site
+	set     []*attached // where probes are set, by site
 	record  ringbuf.Record
 	// onMessage takes the messages of nodes; nil: they are not followed.
 	onMessage func(Message)
@@ -105,19 +107,74 @@ func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries
 	if err := k.openRing(); err != nil {
 		return err
 	}
-	x, err := link.OpenExecutable(path)
+	// Probes may be set again when the path is another file's.
+	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
+	k.all = append(k.all, file)
 	for _, s := range sites {
-		if err := k.probeSite(x, f, s); err != nil {
+		if err := k.probeSite(file, f, s); err != nil {
 			return fmt.Errorf("%s: function %s: %w", path, queries[s.Query].Function, err)
 		}
 	}
 	return nil
 }
 
-func (k *Kernel) probeSite(x *link.Executable, f *elf.File, s debuginfo.Site) error {
+// attached is where a probe is set, and the program that runs there.
+type attached struct {
+	file    *os.File
+	offset  uint64
+	program *ebpf.Program
+	link    link.Link // nil: it is not set now
+}
+
+// attach sets the probe, if it is not set.
+func (a *attached) attach() error {
+	if a.link != nil {
+		return nil
+	}
+	x, err := link.OpenExecutable(fmt.Sprintf("/proc/self/fd/%d", a.file.Fd()))
+	if err != nil {
+		return err
+	}
+	l, err := x.UprobeMulti(nil, a.program, &link.UprobeMultiOptions{Addresses: []uint64{a.offset}})
+	if err != nil {
+		return fmt.Errorf("BPF: uprobe: %w", err)
+	}
+	a.link = l
+	return nil
+}
+
+// Close takes the probe out, if it is set.
+func (a *attached) Close() error {
+	l := a.link
+	if a.link = nil; l == nil {
+		return nil
+	}
+	return l.Close()
+}
+
+// Pause takes the probes out of all programs. Until Resume, calls cost the programs nothing, and
+// are not seen. Those that were before are still told of by Calls.
+func (k *Kernel) Pause() error { return k.ofEach((*attached).Close) }
+
+// Resume sets the probes again that Pause has taken out.
+func (k *Kernel) Resume() error { return k.ofEach((*attached).attach) }
+
+// ofEach does something for each probe. The kernel takes about 10 ms for one, most of which it
+// waits.
+func (k *Kernel) ofEach(do func(*attached) error) error {
+	all := make([]error, len(k.set))
+	var done sync.WaitGroup
+	for i, a := range k.set {
+		done.Go(func() { all[i] = do(a) })
+	}
+	done.Wait()
+	return errors.Join(all...)
+}
+
+func (k *Kernel) probeSite(file *os.File, f *elf.File, s debuginfo.Site) error {
 	offset, ok := fileOffset(f, s.Addr)
 	if !ok {
 		return errors.New("its code is not in the file")
@@ -132,11 +189,11 @@ func (k *Kernel) probeSite(x *link.Executable, f *elf.File, s debuginfo.Site) er
 	if err != nil {
 		return err
 	}
-	l, err := x.UprobeMulti(nil, program, &link.UprobeMultiOptions{Addresses: []uint64{offset}})
-	if err != nil {
-		return fmt.Errorf("BPF: uprobe: %w", err)
+	a := &attached{file: file, offset: offset, program: program}
+	if err := a.attach(); err != nil {
+		return err
 	}
-	k.all = append(k.all, l)
+	k.all, k.set = append(k.all, a), append(k.set, a)
 	k.sites = append(k.sites, site{s, p})
 	return nil
 }

@@ -344,6 +344,61 @@ func TestMaxCalls(t *testing.T) {
 	}
 }
 
+// TestPause: calls are not seen while probes are out, and all others are.
+func TestPause(t *testing.T) {
+	k := open(t)
+	if err := errors.Join(k.Pause(), k.Resume()); err != nil {
+		t.Fatal(err)
+	}
+	path := build(t)
+	own := start(t, path)
+	if err := k.Follow(0, own.Process.Pid); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := probe(k, path, leads); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path, path+".old"); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Rename(path+".old", path)
+	for range 3 {
+		own.call("first")
+		if err := k.Pause(); err != nil {
+			t.Fatal(err)
+		}
+		own.call("second")
+		if err := k.Resume(); err != nil {
+			t.Fatal(err)
+		}
+		own.call("third")
+		if all := calls(t, k); len(all) != 2 {
+			t.Errorf("%d calls have come, 2 were made with probes", len(all))
+		}
+	}
+	if err := k.Pause(); err != nil { // and it can be closed so
+		t.Fatal(err)
+	}
+}
+
+// BenchmarkPause takes probes out and sets them again.
+func BenchmarkPause(b *testing.B) {
+	k := open(b)
+	path := build(b)
+	own := start(b, path)
+	if err := k.Follow(0, own.Process.Pid); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := probe(k, path, leads); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if err := errors.Join(k.Pause(), k.Resume()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // TestSockets: both ends of a connection agree on how far its streams are, whoever was first.
 func TestSockets(t *testing.T) {
 	k := open(t)
