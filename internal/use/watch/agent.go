@@ -305,9 +305,7 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	at := a.now()
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	if names := a.missed(n); len(names) > 0 {
-		n.unknown = append(n.unknown, names...)
-		a.addRecord(n,
-			live.Record{Kind: live.Lost, After: at, At: at, Names: names, Text: "it ran before it was watched"})
+		a.lose(n, at, at, names, "it ran before it was watched")
 	}
 	n.polls = polls{}
 	a.poll(n, before)
@@ -486,7 +484,7 @@ func (a *Agent) readLines(n *watched) error {
 		}
 		at := a.now()
 		if lost != "" {
-			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: at, Text: lost, Names: a.namesByLines()})
+			a.lose(n, n.checked, at, a.namesByLines(), lost)
 		}
 		for _, line := range lines {
 			a.showLine(n, line, at)
@@ -522,6 +520,17 @@ func (n *watched) enter(changes []expose.Change) {
 			return c.Name == name && (c.Ends && c.All || !c.Ends && c.Key == "")
 		})
 	})
+}
+
+// lose tells, and notes for watches with other properties, that it is unknown what a node exposes
+// by some names, until it exposes it again.
+func (a *Agent) lose(n *watched, after, at ariadne.Time, names []string, text string) {
+	for _, name := range names {
+		if !slices.Contains(n.unknown, name) {
+			n.unknown = append(n.unknown, name)
+		}
+	}
+	a.addRecord(n, live.Record{Kind: live.Lost, After: after, At: at, Names: names, Text: text})
 }
 
 // isSampled reports whether a key is among those of a sample of one in n.

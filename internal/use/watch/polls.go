@@ -229,9 +229,8 @@ func (a *Agent) showPolled(n *watched, values map[string]polled, after ariadne.T
 			Text: strings.Join(read, ", ")})
 	}
 	for _, name := range lost {
-		n.unknown = append(n.unknown, name)
-		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{name},
-			Text: fmt.Sprintf("%s cannot be read: %s", sourceOf(a.spec, name), values[name].wrong)})
+		a.lose(n, at, at, []string{name},
+			fmt.Sprintf("%s cannot be read: %s", sourceOf(a.spec, name), values[name].wrong))
 	}
 }
 

@@ -262,8 +262,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		if more := dropped - a.dropped[n.def.ID]; more > 0 {
 			a.dropped[n.def.ID] = dropped
 			a.made[n.def.ID] += more
-			a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
-				Text: fmt.Sprintf("%d calls of functions came too fast", more)})
+			a.lose(n, n.checked, a.now(), a.namesByCalls(), fmt.Sprintf("%d calls of functions came too fast", more))
 		}
 	}
 	return complete, a.pause()
@@ -292,8 +291,8 @@ func (a *Agent) pause() error {
 		return err
 	}
 	for _, n := range a.nodes {
-		a.addRecord(n, live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: a.namesByCalls(),
-			Text: "calls of functions came too fast: the probes were taken out for a while"})
+		a.lose(n, n.checked, a.now(), a.namesByCalls(),
+			"calls of functions came too fast: the probes were taken out for a while")
 	}
 	return nil
 }
@@ -316,8 +315,7 @@ func (a *Agent) showCall(c *probe.Call) {
 		return
 	}
 	if c.Missing {
-		a.addRecord(n, live.Record{Kind: live.Lost, After: at, At: at, Names: []string{p.Name},
-			Text: fmt.Sprintf("a value could not be read at a call of %s", p.Function)})
+		a.lose(n, at, at, []string{p.Name}, fmt.Sprintf("a value could not be read at a call of %s", p.Function))
 		return
 	}
 	e := ariadne.Exposure{Name: p.Name, Values: c.Values}

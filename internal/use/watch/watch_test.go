@@ -481,6 +481,45 @@ func TestBehind(t *testing.T) {
 	}
 }
 
+// TestLoseStays: what is unknown of a node stays so when properties change.
+func TestLoseStays(t *testing.T) {
+	s := specOf(t, "nodes: [{name: n1}]\nwatch: {nodes: {n1: {start: 'sleep 9'}}}\n"+leader)
+	a, err := newAgent(s, NewMemory(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := a.nodes[0]
+	n.process = &native.Process{PID: 1}
+	lost := func() (names []string) {
+		a.batch = nil
+		a.tellKnown(n, nil)
+		for _, r := range a.batch {
+			if r.Kind == live.Lost {
+				names = append(names, r.Names...)
+			}
+		}
+		return names
+	}
+	a.showLine(n, "leads 1", a.now())
+	if names := lost(); names != nil {
+		t.Errorf("%q are unknown, and nothing was lost", names)
+	}
+	for range 2 {
+		a.lose(n, a.now(), a.now(), a.namesByLines(), "lines were lost")
+	}
+	if names := lost(); !slices.Equal(names, []string{"leader"}) {
+		t.Errorf("%q are unknown after lines were lost", names)
+	}
+	a.showLine(n, "follows", a.now())
+	if names := lost(); names != nil {
+		t.Errorf("%q are unknown, and were shown since", names)
+	}
+	n.process = nil
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestNumber: a property that is a number has its values over time, and is judged by its bounds.
 func TestNumber(t *testing.T) {
 	s := specOf(t, `
