@@ -270,8 +270,11 @@ func setExpose(r *reader, s *specText, v *yaml.Node) {
 		case !byFile && !byCommand && !byFunction && !byVariable && e.text == nil &&
 			(e.until != nil || e.key != nil || e.nodes != nil):
 			r.fail(name.line, "%s: line is missing", e.where)
-		case ways == 0:
-			r.fail(name.line, "%s: one of line, file, command, function and variable is needed", e.where)
+		}
+		for _, by := range []text{e.file, e.command, e.function, e.variable} {
+			if by.line > 0 && by.string == "" {
+				r.fail(by.line, "%s: file, command, function or variable is empty", e.where)
+			}
 		}
 		s.exposes = append(s.exposes, e)
 	})

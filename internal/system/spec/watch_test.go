@@ -48,11 +48,13 @@ watch:
 	if want := []string{filepath.Join(dir, "bin/d"), "a b"}; !slices.Equal(w.Native[3].Start, want) {
 		t.Errorf("%q, want %q", w.Native[3].Start, want)
 	}
+	if _, err := read("nodes: [{name: a, command: echo}]\nexpose: {x: {}}"); err != nil {
+		t.Error("a name that programs expose themselves:", err)
+	}
 	for _, c := range []struct{ text, want string }{
 		{"nodes: [{name: a}]", "node a: no command"},
 		{"nodes: [{name: a}]\nwatch: {nodes: {b: {pid: 1}}}", "node a: no command, and watch: nodes does not name it"},
-		{"nodes: [{name: a, command: echo}]\nexpose: {x: {variable: ''}}", "x: one of line, file"},
-		{"nodes: [{name: a, command: echo}]\nexpose: {x: {}}", "x: one of line, file"},
+		{"nodes: [{name: a, command: echo}]\nexpose: {x: {variable: ''}}", "x: file, command, function or variable is empty"},
 		{"nodes: [{name: a, command: echo}]\nwatch: {pause_probes: true}", "pause_probes needs max_calls"},
 		{"nodes: [{name: a, command: echo}]\nwatch: {poll: 500us}", `bad duration "500us": 1ms at least`},
 		{"nodes: [{name: a, command: echo}]\nwatch: {nodes: {b: {pid: 1}}}", `no node is called "b"`},
