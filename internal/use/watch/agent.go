@@ -304,6 +304,9 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	}
 	at := a.now()
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
+	if a.in >= before && a.in > 0 {
+		a.lose(n, at, at, a.namesByCalls(), "it has begun while probes were out")
+	}
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
 	}
@@ -353,7 +356,7 @@ func (a *Agent) run(ctx context.Context) error {
 			most = min(most, beatEvery)
 		}
 		most = min(most, max(a.untilPoll(), 0))
-		if a.paused {
+		if a.isPaused() {
 			most = min(most, max(time.Duration(a.second.Add(time.Second)-a.now()), 0))
 		}
 		if a.random != nil {

@@ -422,7 +422,7 @@ watch: {poll: 10ms, max_calls: 100, pause_probes: %v}
 		}})
 		doubts := strings.Join(r.Doubts, "\n")
 		if r.Outcome != record.Inconclusive || calls == 0 || calls > 1000 ||
-			strings.Contains(doubts, "the probes were taken out") != pause {
+			strings.Contains(doubts, "probes were taken out") != pause {
 			t.Errorf("%v after %d calls: %q", r.Outcome, calls, r.Doubts)
 		}
 		return n
@@ -431,5 +431,55 @@ watch: {poll: 10ms, max_calls: 100, pause_probes: %v}
 	t.Logf("%d and %d calls", all, some)
 	if all < 10*some || some == 0 {
 		t.Errorf("%d calls were made where probes are taken out, and %d where not", all, some)
+	}
+}
+
+// restless takes something before it says that it is ready. It then calls as much as it can, ends,
+// and is to be started again.
+const restless = `
+#include <stdio.h>
+#include <unistd.h>
+
+__attribute__((noinline)) void take(int k) { __asm__ volatile("" :: "r"(k)); }
+__attribute__((noinline)) void noise(int k) { __asm__ volatile("" :: "r"(k)); }
+
+int main(void) {
+	take(1);
+	usleep(20000);
+	puts("ready");
+	fflush(stdout);
+	for (int i = 0; i < 3000; i++) {
+		noise(i);
+		usleep(30);
+	}
+}
+`
+
+// TestPausedRestart: of a process that begins while probes are out it is unknown what it exposes.
+func TestPausedRestart(t *testing.T) {
+	if why, _ := probe.Check(); why != "" {
+		t.Skip(why)
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "restless")
+	if err := os.WriteFile(program+".c", []byte(restless), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("gcc", "-g", "-O1", "-o", program, program+".c").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}]
+expose:
+  x: {function: take, fields: {k: k}}
+  z: {function: noise, fields: {k: k}}
+  ready: {line: ready}
+properties: {taken before ready: {never: len(ready) > 0 and len(x) == 0}}
+watch: {max_calls: 2000, pause_probes: true, nodes: {n1: {start: '%s'}}}
+`, program))
+	r := watchFor(t, s, Options{Restart: true, Time: 6 * time.Second})
+	doubts := strings.Join(r.Doubts, "\n")
+	if len(r.Findings) > 0 || !strings.Contains(doubts, "it has begun while probes were out") {
+		t.Errorf("%+v %q", r.Findings, r.Doubts)
 	}
 }

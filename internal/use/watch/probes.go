@@ -40,7 +40,9 @@ type probing struct {
 	called    bool         // there were calls when they were read last
 	second    ariadne.Time // when calls began to be counted against max_calls
 	made      []uint64     // by node, how many there were since
-	paused    bool         // the probes are out of the programs until a second has passed
+	counted   ariadne.Time // when calls that were dropped were counted last
+	// when probes were taken out last, and were all in again; Never: they are out
+	out, in ariadne.Time
 }
 
 // unseen says of names of tuples why a watch does not see them.
@@ -248,9 +250,14 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	complete, err = a.kernel.Calls(func(c probe.Call) {
 		some = true
 		a.made[c.Node]++
-		a.showCall(&c)
+		// While some of the probes are out, what is exposed is unknown, and stays so.
+		if at := native.FromKernel(c.At) - a.base; at <= a.out || at > a.in {
+			a.showCall(&c)
+		}
 	})
 	a.called = some
+	after := a.counted
+	a.counted = a.now()
 	if err != nil || !some && a.spec.Watch.MaxCalls == 0 {
 		return complete, err
 	}
@@ -262,39 +269,44 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		if more := dropped - a.dropped[n.def.ID]; more > 0 {
 			a.dropped[n.def.ID] = dropped
 			a.made[n.def.ID] += more
-			a.lose(n, n.checked, a.now(), a.namesByCalls(), fmt.Sprintf("%d calls of functions came too fast", more))
+			a.lose(n, after, a.now(), a.namesByCalls(), fmt.Sprintf("%d calls of functions came too fast", more))
 		}
 	}
-	return complete, a.pause()
+	return complete, a.pause(complete)
 }
 
+// isPaused reports whether the probes are out of the programs.
+func (a *Agent) isPaused() bool { return a.in == ariadne.Never }
+
 // pause takes the probes out of the programs for the rest of a second in which a node has made more
-// calls than are watched (pause_probes).
-func (a *Agent) pause() error {
-	most := uint64(a.spec.Watch.MaxCalls)
+// calls than are watched (pause_probes). complete: no earlier call is missing.
+func (a *Agent) pause(complete bool) error {
 	switch {
 	case !a.spec.Watch.PauseProbes:
 		return nil
 	case a.now() >= a.second.Add(time.Second):
 		clear(a.made)
 		a.second = a.now()
-		if !a.paused {
+		if !a.isPaused() {
 			return nil
 		}
-		a.paused = false
-		return a.kernel.Resume()
-	case a.paused || slices.Max(a.made) <= most:
+		if err := a.kernel.Resume(); err != nil {
+			// A program's file may be about to be replaced.
+			for _, n := range a.nodes {
+				a.lose(n, a.now(), a.now(), a.namesByCalls(), fmt.Sprintf("probes cannot be set again: %v", err))
+			}
+			return a.kernel.Pause()
+		}
+		a.in = a.now()
+		return nil
+	case a.isPaused() || !complete || slices.Max(a.made) <= uint64(a.spec.Watch.MaxCalls):
 		return nil
 	}
-	a.paused = true
-	if err := a.kernel.Pause(); err != nil {
-		return err
-	}
+	a.out, a.in = a.now(), ariadne.Never
 	for _, n := range a.nodes {
-		a.lose(n, n.checked, a.now(), a.namesByCalls(),
-			"calls of functions came too fast: the probes were taken out for a while")
+		a.lose(n, a.out, a.out, a.namesByCalls(), "calls of functions came too fast: probes were taken out for a while")
 	}
-	return nil
+	return a.kernel.Pause()
 }
 
 // namesByCalls are those of the tuples that calls expose.
