@@ -304,7 +304,8 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	}
 	at := a.now()
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
-	if a.in >= before && a.in > 0 {
+	n.unknown = nil
+	if a.resumedAt > 0 && a.resumedAt >= before {
 		a.lose(n, at, at, a.namesByCalls(), "it has begun while probes were out")
 	}
 	if names := a.missed(n); len(names) > 0 {
@@ -350,7 +351,7 @@ func (a *Agent) run(ctx context.Context) error {
 		}
 		most := a.spec.Watch.Heartbeat
 		switch {
-		case a.called: // more will come before the next Beat
+		case a.called: // the next look tells of more
 			most = min(most, callsEvery)
 		case a.owed:
 			most = min(most, beatEvery)

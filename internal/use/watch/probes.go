@@ -41,8 +41,9 @@ type probing struct {
 	second    ariadne.Time // when calls began to be counted against max_calls
 	made      []uint64     // by node, how many there were since
 	counted   ariadne.Time // when calls that were dropped were counted last
-	// when probes were taken out last, and were all in again; Never: they are out
-	out, in ariadne.Time
+	// when probes were taken out of programs last, and when all of them were set again; Never: they
+	// are out
+	pausedAt, resumedAt ariadne.Time
 }
 
 // unseen says of names of tuples why a watch does not see them.
@@ -250,10 +251,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	complete, err = a.kernel.Calls(func(c probe.Call) {
 		some = true
 		a.made[c.Node]++
-		// While some of the probes are out, what is exposed is unknown, and stays so.
-		if at := native.FromKernel(c.At) - a.base; at <= a.out || at > a.in {
-			a.showCall(&c)
-		}
+		a.showCall(&c)
 	})
 	a.called = some
 	after := a.counted
@@ -269,14 +267,15 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		if more := dropped - a.dropped[n.def.ID]; more > 0 {
 			a.dropped[n.def.ID] = dropped
 			a.made[n.def.ID] += more
-			a.lose(n, after, a.now(), a.namesByCalls(), fmt.Sprintf("%d calls of functions came too fast", more))
+			a.lose(n, cmp.Or(after, n.checked), a.now(), a.namesByCalls(),
+				fmt.Sprintf("%d calls of functions came too fast", more))
 		}
 	}
 	return complete, a.pause(complete)
 }
 
 // isPaused reports whether the probes are out of the programs.
-func (a *Agent) isPaused() bool { return a.in == ariadne.Never }
+func (a *Agent) isPaused() bool { return a.resumedAt == ariadne.Never }
 
 // pause takes the probes out of the programs for the rest of a second in which a node has made more
 // calls than are watched (pause_probes). complete: no earlier call is missing.
@@ -297,14 +296,15 @@ func (a *Agent) pause(complete bool) error {
 			}
 			return a.kernel.Pause()
 		}
-		a.in = a.now()
+		a.resumedAt = a.now()
 		return nil
 	case a.isPaused() || !complete || slices.Max(a.made) <= uint64(a.spec.Watch.MaxCalls):
 		return nil
 	}
-	a.out, a.in = a.now(), ariadne.Never
+	a.pausedAt, a.resumedAt = a.now(), ariadne.Never
 	for _, n := range a.nodes {
-		a.lose(n, a.out, a.out, a.namesByCalls(), "calls of functions came too fast: probes were taken out for a while")
+		a.lose(n, a.pausedAt, a.pausedAt, a.namesByCalls(),
+			"calls of functions came too fast: probes were taken out for a while")
 	}
 	return a.kernel.Pause()
 }
@@ -325,6 +325,9 @@ func (a *Agent) showCall(c *probe.Call) {
 	p, n, at := a.of[c.Query], a.watchedAs(ariadne.NodeID(c.Node)), native.FromKernel(c.At)-a.base
 	if n == nil || !p.At(n.def.ID) {
 		return
+	}
+	if a.pausedAt < at && at <= a.resumedAt {
+		return // some of the probes were out, so what is exposed stays unknown
 	}
 	if c.Missing {
 		a.lose(n, at, at, []string{p.Name}, fmt.Sprintf("a value could not be read at a call of %s", p.Function))
