@@ -34,7 +34,7 @@ type saved struct {
 	Suspected bool
 	History   []savedShown
 	Series    *property.Series
-	Doubts    []string // in order
+	Doubts    map[string]doubt
 	Counts    Counts
 }
 
@@ -121,7 +121,7 @@ func (v *Verifier) Save() ([]byte, error) {
 	}
 	v.fill()
 	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Broken: v.broken,
-		Suspected: v.suspected, Series: v.series, Doubts: slices.Sorted(maps.Keys(v.doubts)), Counts: v.Counts,
+		Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}
 	for i := range v.nodes {
@@ -277,7 +277,7 @@ func (v *Verifier) Restore(state []byte) error {
 	if from.Series != nil {
 		v.series = from.Series
 	}
-	v.doubts = names(from.Doubts)
+	v.doubts = from.Doubts
 	return r.wrong
 }
 

@@ -98,7 +98,7 @@ func TestRestore(t *testing.T) {
 		}
 		for i := range x.changes {
 			if r := &x.changes[i].Record; r.Kind == Show && rapid.IntRange(0, 30).Draw(t, "lost") == 0 {
-				*r = Record{Kind: Lost, Text: "lost",
+				*r = Record{Kind: Lost, Text: "lost", Missing: rapid.Uint64Range(0, 2).Draw(t, "missing"),
 					Names: rapid.SampledFrom([][]string{nil, {"value"}}).Draw(t, "names")}
 			} else if r.Kind == Show && rapid.IntRange(0, 20).Draw(t, "sought") == 0 {
 				*r = Record{Kind: Sought, Text: rapid.SampledFrom([]string{"", "x"}).Draw(t, "what")}

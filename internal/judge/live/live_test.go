@@ -536,3 +536,43 @@ func TestUpExposesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestCountsMissing: what was lost for one reason is one line, with the sum of what was counted,
+// also behind a checkpoint. Of clocks that are wrong only the first message is told.
+func TestCountsMissing(t *testing.T) {
+	v := NewVerifier(Config{}, leaders(2))
+	for i := range 6 {
+		if i == 3 {
+			state, err := v.Save()
+			if err != nil {
+				t.Fatal(err)
+			}
+			v = NewVerifier(Config{}, leaders(2))
+			if err := v.Restore(state); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := ariadne.Time(10 * i)
+		r := Record{Node: ariadne.NodeID(i % 2), Seq: uint64(i/2 + 1), Kind: Lost, After: at, At: at,
+			Text: "too fast", Names: []string{"leader"}}
+		if i%2 == 0 {
+			r.Missing = uint64(i + 1)
+		}
+		if err := v.Take(r); err != nil {
+			t.Fatal(err)
+		}
+		v.doubtAs("clocks", 0, "clocks differ by %d", i)
+	}
+	if err := v.Take(Record{Node: 0, Seq: 4, Kind: Beat, At: 9000}); err != nil {
+		t.Fatal(err)
+	}
+	if err := v.Take(Record{Node: 1, Seq: 4, Kind: Beat, At: 9000}); err != nil {
+		t.Fatal(err)
+	}
+	const unknown = "too fast: what it exposes as leader is unknown from then on, until it exposes it again"
+	want := []string{"clocks differ by 0 (the first of 6 times)", "node n1: " + unknown + " (9 missing)",
+		"node n2: " + unknown}
+	if is := v.Doubts(); !slices.Equal(is, want) {
+		t.Errorf("%q, want %q", is, want)
+	}
+}

@@ -75,6 +75,8 @@ type Record struct {
 	// with Show, the line or call that showed it; with Lost, what is missing
 	Text  string
 	Names []string // with Lost: of tuples; nil: all
+	// Missing is how many events are missing, with Lost; 0: nobody knows.
+	Missing uint64
 	// Positions are those of all of the node's TCP streams, read not before At and not after Read;
 	// nil: they were not read. Those of an event bound what the node had done when it happened: by
 	// At it had written no more than Sent, and by After it had read no less than Got.

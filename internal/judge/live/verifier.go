@@ -109,7 +109,7 @@ type Verifier struct {
 	history    []Shown
 	series     *property.Series // nil: the property is no number
 	found      []Finding
-	doubts     map[string]bool
+	doubts     map[string]doubt // by what is in doubt
 	Counts
 }
 
@@ -160,7 +160,7 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 	v := &Verifier{Config: c, properties: p, judge: p.NewJudge(1), division: p.Division(),
 		nodes:    make([]follower, n),
 		order:    order{clockError: ariadne.Time(c.ClockError)},
-		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]bool{}}
+		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]doubt{}}
 	for i := range v.nodes {
 		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, shown: map[shown]bool{},
 			unknown: map[string]bool{}}
@@ -283,7 +283,7 @@ func (v *Verifier) compare(r *Record) {
 			}
 			if v.Compared++; ahead(got, sent) {
 				v.Inverted++
-				v.doubt("node %s had read more of a TCP stream than node %s sent later: their clocks differ by more than clock_error (%v)", v.properties.Nodes[i], v.properties.Nodes[r.Node], v.ClockError)
+				v.doubt(0, "node %s had read more of a TCP stream than node %s sent later: their clocks differ by more than clock_error (%v)", v.properties.Nodes[i], v.properties.Nodes[r.Node], v.ClockError)
 			}
 		}
 	}
@@ -395,7 +395,8 @@ func (v *Verifier) first() int {
 		v.Inverted++
 		if by := time.Duration(inverted.sent.After - inverted.read.At); by > v.ClockError {
 			nodes := v.properties.Nodes
-			v.doubt("node %s had read what node %s sent later: their clocks differ by %v, which is more than clock_error (%v) (%s at %v, %s at %v)",
+			v.doubtAs(fmt.Sprintf("messages from %s to %s", nodes[inverted.sent.Node], nodes[inverted.read.Node]), 0,
+				"node %s had read what node %s sent later: their clocks differ by %v, which is more than clock_error (%v) (%s at %v, %s at %v)",
 				nodes[inverted.read.Node], nodes[inverted.sent.Node], by, v.ClockError, inverted.read.Text,
 				inverted.read.At, inverted.sent.Text, inverted.sent.After)
 		}
@@ -447,7 +448,7 @@ func (v *Verifier) leave() {
 		if !f.seen {
 			continue // that it exposes is unknown
 		}
-		v.doubt("node %s: no record came for %v, so the node counted as gone", v.properties.Nodes[i], v.Timeout)
+		v.doubt(0, "node %s: no record came for %v, so the node counted as gone", v.properties.Nodes[i], v.Timeout)
 		v.await(&Record{Node: ariadne.NodeID(i), Kind: Down, After: f.now, At: newest,
 			Text: fmt.Sprintf("no record for %v", v.Timeout)}, true)
 	}
@@ -675,7 +676,7 @@ func (v *Verifier) lose(f *follower, e *event) {
 	}
 	for _, name := range names {
 		if f.unknown[name] = true; v.properties.ReadsName(name) {
-			v.doubt("node %s: %s: what it exposes as %s is unknown from then on, until it exposes it again",
+			v.doubt(e.Missing, "node %s: %s: what it exposes as %s is unknown from then on, until it exposes it again",
 				v.properties.Nodes[e.Node], e.Text, name)
 		}
 	}
@@ -786,7 +787,29 @@ func (v *Verifier) forget(until ariadne.Time) {
 	v.recent = slices.DeleteFunc(v.recent, func(e *event) bool { return e.At+ariadne.Time(v.ClockError) < begin })
 }
 
-func (v *Verifier) doubt(format string, args ...any) { v.doubts[fmt.Sprintf(format, args...)] = true }
+// doubt is why something could not be judged.
+type doubt struct {
+	Text    string // of the first time
+	Times   int
+	Missing uint64 // events, as far as they were counted
+}
+
+// doubt notes why something could not be judged, and how many events are missing; 0: nobody knows.
+func (v *Verifier) doubt(missing uint64, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	v.doubtAs(text, missing, "%s", text)
+}
+
+// doubtAs notes what differs each time in some words: only the first time is told, and how often.
+func (v *Verifier) doubtAs(what string, missing uint64, format string, args ...any) {
+	d, ok := v.doubts[what]
+	if !ok {
+		d.Text = fmt.Sprintf(format, args...)
+	}
+	d.Times++
+	d.Missing += missing
+	v.doubts[what] = d
+}
 
 // Turn says that nothing more comes, because the properties have changed. Events that could not be
 // judged yet are counted.
@@ -804,7 +827,17 @@ func (v *Verifier) Found() []Finding {
 
 // Doubts say what could not be judged, one line each.
 func (v *Verifier) Doubts() []string {
-	all := slices.Sorted(maps.Keys(v.doubts))
+	var all []string
+	for what, d := range v.doubts {
+		switch {
+		case d.Missing > 0:
+			d.Text += fmt.Sprintf(" (%d missing)", d.Missing)
+		case d.Times > 1 && d.Text != what:
+			d.Text += fmt.Sprintf(" (the first of %d times)", d.Times)
+		}
+		all = append(all, d.Text)
+	}
+	slices.Sort(all)
 	for i := range v.nodes {
 		if !v.nodes[i].seen {
 			all = append(all, fmt.Sprintf("node %s: no agent has told of it", v.properties.Nodes[i]))

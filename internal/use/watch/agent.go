@@ -529,12 +529,17 @@ func (n *watched) enter(changes []expose.Change) {
 // lose tells, and notes for watches with other properties, that it is unknown what a node exposes
 // by some names, until it exposes it again.
 func (a *Agent) lose(n *watched, after, at ariadne.Time, names []string, text string) {
+	a.loseCounted(n, after, at, names, 0, text)
+}
+
+// loseCounted is lose where the missing events were counted.
+func (a *Agent) loseCounted(n *watched, after, at ariadne.Time, names []string, missing uint64, text string) {
 	for _, name := range names {
 		if !slices.Contains(n.unknown, name) {
 			n.unknown = append(n.unknown, name)
 		}
 	}
-	a.addRecord(n, live.Record{Kind: live.Lost, After: after, At: at, Names: names, Text: text})
+	a.addRecord(n, live.Record{Kind: live.Lost, After: after, At: at, Names: names, Text: text, Missing: missing})
 }
 
 // isSampled reports whether a key is among those of a sample of one in n.

@@ -267,8 +267,8 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		if more := dropped - a.dropped[n.def.ID]; more > 0 {
 			a.dropped[n.def.ID] = dropped
 			a.made[n.def.ID] += more
-			a.lose(n, cmp.Or(after, n.checked), a.now(), a.namesByCalls(),
-				fmt.Sprintf("%d calls of functions came too fast", more))
+			a.loseCounted(n, cmp.Or(after, n.checked), a.now(), a.namesByCalls(), more,
+				"calls of functions came too fast")
 		}
 	}
 	return complete, a.pause(complete)

@@ -34,7 +34,7 @@ type counted struct {
 }
 
 // version is that of batch.
-const version = 4
+const version = 5
 
 // record is a live.Record as the log has it. Times are those of the watch, in ns.
 type record struct {
@@ -47,6 +47,7 @@ type record struct {
 	Changes []expose.Change `json:"changes,omitempty"`
 	Text    string          `json:"text,omitempty"`
 	Names   []string        `json:"names"`
+	Missing uint64          `json:"missing,omitempty"`
 	Placed  bool            `json:"placed,omitempty"` // it has positions
 	Sent    []position      `json:"sent,omitempty"`
 	Got     []position      `json:"got,omitempty"`
@@ -63,7 +64,7 @@ type position struct {
 
 func encodeRecord(r *live.Record) record {
 	to := record{Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At, Polled: r.Polled,
-		Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
+		Changes: r.Changes, Text: r.Text, Names: r.Names, Missing: r.Missing, Read: r.Read}
 	if p := r.Positions; p != nil {
 		to.Placed, to.Sent, to.Got = true, encodePositions(p.Sent), encodePositions(p.Got)
 		to.Counted = p.Counted
@@ -84,7 +85,7 @@ func encodePositions(all map[live.Stream]uint32) (to []position) {
 
 func (r *record) decode(node ariadne.NodeID) live.Record {
 	to := live.Record{Node: node, Seq: r.Seq, Kind: r.Kind, Channel: r.Channel, After: r.After, At: r.At,
-		Polled: r.Polled, Changes: r.Changes, Text: r.Text, Names: r.Names, Read: r.Read}
+		Polled: r.Polled, Changes: r.Changes, Text: r.Text, Names: r.Names, Missing: r.Missing, Read: r.Read}
 	if r.Placed {
 		to.Positions = &live.Positions{Sent: decodePositions(r.Sent), Got: decodePositions(r.Got), Counted: r.Counted}
 	}
@@ -160,8 +161,8 @@ func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) 
 		s.at = max(s.at, r.At)
 		all = append(all, r)
 	}
-	lose := func(at *record, why string) {
-		tell(live.Record{Node: node, Kind: live.Lost, After: min(s.at, at.At), At: at.At, Text: why})
+	lose := func(at *record, missing uint64, why string) {
+		tell(live.Record{Node: node, Kind: live.Lost, After: min(s.at, at.At), At: at.At, Text: why, Missing: missing})
 	}
 	if b.Session != s.session {
 		for i := range s.held {
@@ -169,7 +170,7 @@ func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) 
 		}
 		s.before[s.session] = true
 		s.session, s.last, s.held = b.Session, 0, nil
-		lose(&b.Records[0], "another agent took over")
+		lose(&b.Records[0], 0, "another agent took over")
 	}
 	end := b.Records[len(b.Records)-1].Seq
 	own := slices.DeleteFunc(b.Records, func(r record) bool {
@@ -194,7 +195,7 @@ func (d *decoder) decode(text []byte) (all []live.Record, over bool, err error) 
 		}
 	}
 	if missing > 0 {
-		lose(&s.held[0], fmt.Sprintf("the log has lost %d records", missing))
+		lose(&s.held[0], uint64(missing), "the log has lost records")
 	}
 	for i := range s.held[:n] {
 		tell(s.held[i].decode(node))
