@@ -86,7 +86,7 @@ func (p *Pipe) Read() (all []string, lost string, err error) {
 			return all, "", fmt.Errorf("read output: %w", err)
 		case n == 0:
 			p.ended = true
-			return append(all, p.last()...), "", nil
+			return append(all, p.Last()...), "", nil
 		}
 		all = append(all, p.add(p.buffer[:n])...)
 		if n < len(p.buffer) {
@@ -96,8 +96,8 @@ func (p *Pipe) Read() (all []string, lost string, err error) {
 	return all, "", io.EOF
 }
 
-// last is a line without an end, when nothing more comes.
-func (l *lines) last() []string {
+// Last returns a line without an end, when nothing more comes.
+func (l *lines) Last() []string {
 	if len(l.rest) == 0 {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (f *File) Read() (all []string, lost string, err error) {
 	} else if err != nil {
 		return all, lost, err
 	}
-	all = append(all, f.last()...)
+	all = append(all, f.Last()...)
 	if err := f.file.Close(); err != nil {
 		return all, lost, err
 	}

@@ -61,8 +61,9 @@ type watched struct {
 	unknown []string     // names of tuples that it may have exposed before it was watched
 	skipped []string     // names of tuples whose changes were left out
 	polls   polls
-	lacks   map[string]bool  // variables that no process of it has had, by name
-	lacking []string         // the same in words, as far as they are missed
+	lacks   map[string]bool // variables that no process of it has had, by name
+	lacking []string        // the same in words, as far as they are missed
+	sight   sight
 	sought  string           // what of it was never found, as it was told
 	heard   [faultKinds]bool // it has written a line that must come before such faults
 	traffic
@@ -245,7 +246,7 @@ func (a *Agent) seek(n *watched) {
 			all = append(all, "the log file "+f.Path())
 		}
 	}
-	all = append(all, n.lacking...)
+	all = slices.Concat(all, n.lacking, n.sight.unseen)
 	if text := strings.Join(all, ", "); text != n.sought {
 		n.sought = text
 		a.tellSought(n)
@@ -314,7 +315,7 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	n.polls = polls{}
 	a.poll(n, before)
 	n.met = true
-	a.seek(n)
+	a.beginSight(n)
 	return a.waiter.Add(p.Descriptor())
 }
 
@@ -404,6 +405,7 @@ func (a *Agent) finish() error {
 		for _, n := range a.nodes {
 			a.poll(n, n.polls.began)
 			a.seekVariables(n, 0)
+			a.seekFunctions(n, 0)
 		}
 	}
 	if a.strike != nil && a.strike.struck == "" {
@@ -473,6 +475,7 @@ func (a *Agent) lookRarely(ctx context.Context) {
 	}
 	a.looked = a.now()
 	for _, n := range a.nodes {
+		a.seekFunctions(n, lacksAfter)
 		if n.process == nil && !n.finding && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
 			a.findBeside(ctx, n)
 		}
@@ -586,6 +589,13 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 
 // went enters that a node's process has ended.
 func (a *Agent) went(n *watched) error {
+	for _, s := range n.sources {
+		if p, ok := s.(*native.Pipe); ok { // what was written without an end of line came before the end
+			for _, line := range p.Last() {
+				a.showLine(n, line, a.now())
+			}
+		}
+	}
 	text := fmt.Sprintf("process %d has ended", n.process.PID)
 	a.waiter.Drop(n.process.Descriptor())
 	if err := n.process.Close(); err != nil {

@@ -140,16 +140,18 @@ int main(int n, char **args) {
 `
 
 // buildToken builds token.
-func buildToken(t *testing.T) (program string) {
+func buildToken(t *testing.T) (program string) { return compiled(t, token) }
+
+// compiled builds a program in C with debug information, for a test that needs probes.
+func compiled(t *testing.T, source string) (program string) {
 	t.Helper()
 	if why, _ := probe.Check(); why != "" {
 		t.Skip(why)
 	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "token.c"), []byte(token), 0o600); err != nil {
+	program = filepath.Join(t.TempDir(), "program")
+	if err := os.WriteFile(program+".c", []byte(source), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program = filepath.Join(dir, "token")
 	if out, err := exec.Command("gcc", "-g", "-O1", "-o", program, program+".c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

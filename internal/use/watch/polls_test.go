@@ -460,17 +460,6 @@ int main(void) {
 
 // TestPausedRestart: of a process that begins while probes are out it is unknown what it exposes.
 func TestPausedRestart(t *testing.T) {
-	if why, _ := probe.Check(); why != "" {
-		t.Skip(why)
-	}
-	dir := t.TempDir()
-	program := filepath.Join(dir, "restless")
-	if err := os.WriteFile(program+".c", []byte(restless), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("gcc", "-g", "-O1", "-o", program, program+".c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
 	s := specOf(t, fmt.Sprintf(`
 nodes: [{name: n1}]
 expose:
@@ -479,7 +468,7 @@ expose:
   ready: {line: ready}
 properties: {taken before ready: {never: len(ready) > 0 and len(x) == 0}}
 watch: {max_calls: 100, pause_probes: true, nodes: {n1: {start: '%s'}}}
-`, program))
+`, compiled(t, restless)))
 	r := watchFor(t, s, Options{Restart: true, Time: 6 * time.Second})
 	if len(r.Findings) > 0 || r.Outcome != record.Inconclusive {
 		t.Errorf("%v %+v %q", r.Outcome, r.Findings, r.Doubts)

@@ -129,14 +129,7 @@ func (a *Agent) probeStarted() error {
 		if !n.isStarted() {
 			continue
 		}
-		all := [][]string{n.native.Start}
-		if n.native.Start == nil {
-			all = nil
-			for _, c := range slices.Concat(n.def.Commands, n.def.Restart) {
-				all = append(all, c.Args)
-			}
-		}
-		for _, args := range all {
+		for _, args := range n.commands() {
 			for _, path := range a.programsIn(args) {
 				if err := a.probeFile(path); err != nil {
 					return fmt.Errorf("node %s: %w", n.def.Name, err)
@@ -145,6 +138,17 @@ func (a *Agent) probeStarted() error {
 		}
 	}
 	return nil
+}
+
+// commands are those that start a node's programs.
+func (n *watched) commands() (all [][]string) {
+	if n.native.Start != nil {
+		return [][]string{n.native.Start}
+	}
+	for _, c := range slices.Concat(n.def.Commands, n.def.Restart) {
+		all = append(all, c.Args)
+	}
+	return all
 }
 
 // programsIn are the files of programs that a command names: the first word, and in a script for a

@@ -202,6 +202,9 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		a.addRecord(n, r)
 	}
 	a.poll(n, r.After)
+	if n.process != nil {
+		a.beginSight(n)
+	}
 	if n.sought != "" {
 		a.tellSought(n)
 	}

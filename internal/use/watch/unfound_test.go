@@ -173,3 +173,21 @@ watch:
 		t.Error("nothing was seen of a node while the process of another one was looked for")
 	}
 }
+
+// TestLastLine: a line without an end that a program wrote last comes before its end, so that
+// nobody exposes it then.
+func TestLastLine(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}]
+expose: {leader: 'leads (?P<term>\d+)', begun: 'begins (?P<name>\w+)'}
+properties: {no leader: {always: 'len(leader) == 0'}, begun: {never: 'len(begun) > 0'}}
+watch:
+  nodes:
+    n1: {start: 'sleep 0.3; printf "leads 1"'}
+    n2: {start: 'printf "begins now"; sleep 0.1; echo; sleep 9'}
+`)
+	r := watchFor(t, s, Options{Time: time.Second})
+	if len(r.Findings) != 1 || r.Findings[0].Property != "begun" {
+		t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
+	}
+}

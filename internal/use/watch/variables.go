@@ -18,12 +18,13 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// program is a file whose variables are read.
+// program is a file that was read.
 type program struct {
-	entry uint64 // the address at which it begins
-	sites []debuginfo.Site
-	wrong string // why they cannot be read
-	ready bool   // the file was read
+	entry     uint64           // the address at which it begins
+	sites     []debuginfo.Site // of variables
+	functions []int            // by query: those that have probes
+	wrong     string           // why nothing of it can be read
+	ready     bool             // the file was read
 }
 
 // readVariable reads a variable of the first of some processes that has it.
@@ -154,6 +155,9 @@ func (a *Agent) enterProgram(id native.FileID, path string, found *finding) erro
 	if found.functions == nil {
 		return nil
 	}
+	for _, s := range found.functions {
+		found.variables.functions = append(found.variables.functions, s.Query)
+	}
 	return a.kernel.Probe(path, found.file, found.functions, a.queries)
 }
 
@@ -182,8 +186,14 @@ func (a *Agent) seekVariables(n *watched, wait time.Duration) {
 			n.lacking = append(n.lacking, sourceOf(a.spec, name)+" in a program with debug information")
 		}
 	}
+	a.tellLacking(n)
+}
+
+// tellLacking tells what a node lacks, if that has changed.
+func (a *Agent) tellLacking(n *watched) {
 	was := n.sought
-	if a.seek(n); len(n.lacking) > 0 && n.sought != was && a.onWait != nil && !a.ending {
+	a.seek(n)
+	if len(n.lacking)+len(n.sight.unseen) > 0 && n.sought != was && a.onWait != nil && !a.ending {
 		a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
 	}
 }

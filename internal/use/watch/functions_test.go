@@ -1,0 +1,76 @@
+package watch
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne/internal/record"
+)
+
+// caller is a program whose function is called every 100 ms, also when a line says that it has been.
+// With an argument, that file comes in place of its own, and it ends.
+const caller = `
+#include <stdio.h>
+#include <unistd.h>
+static volatile int held;
+__attribute__((noinline)) void hold(int k) { held = k; }
+int main(int argc, char **argv) {
+	for (int k = 1;; k++) {
+		hold(k);
+		if (k == 3) { printf("held\n"); fflush(stdout); }
+		if (k == 20 && argc > 1 && access(argv[1], F_OK) == 0) { rename(argv[1], argv[0]); return 0; }
+		usleep(100000);
+	}
+}
+`
+
+// TestWithoutFunction: a node whose program does not have a function is not one that never calls it.
+// A program that a script begins is found, and what it has called before is unknown.
+func TestWithoutFunction(t *testing.T) {
+	program := compiled(t, caller)
+	dir := filepath.Dir(program)
+	stripped := func(name string) string {
+		path := filepath.Join(dir, name)
+		if out, err := exec.Command("strip", "-o", path, program).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return path
+	}
+	script := filepath.Join(dir, "script")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nsleep 0.5\nexec "+program+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	again := filepath.Join(dir, "again")
+	if out, err := exec.Command("cp", program, again).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const never = "node n2: never found: function hold in a program with debug information"
+	for _, c := range []struct {
+		name, start, doubt string
+		outcome            record.Outcome
+	}{
+		{"the same program", program, "", record.Nothing},
+		{"a program without debug information", stripped("bare"), never, record.Suspected},
+		{"a script", script, "it ran before its functions were watched", record.Inconclusive},
+		{"a program that was replaced", again + " " + stripped("next"), never, record.Suspected},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := specOf(t, fmt.Sprintf(`
+nodes: [{name: n1}, {name: n2}]
+expose: {holds: {function: hold, fields: {k: k}}, held: held}
+properties: {who says so has held: {always: 'len(set([h.node for h in held]) - set([h.node for h in holds])) == 0'}}
+watch: {nodes: {n1: {start: '%s'}, n2: {start: '%s'}}}
+`, program, c.start))
+			r := watchFor(t, s, Options{Restart: true, Time: 5 * time.Second})
+			doubts := strings.Join(r.Doubts, "\n")
+			if r.Outcome != c.outcome || (doubts == "") != (c.doubt == "") || !strings.Contains(doubts, c.doubt) {
+				t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
+			}
+		})
+	}
+}
