@@ -1,0 +1,92 @@
+package live
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/ariadne-mc/ariadne"
+	"github.com/ariadne-mc/ariadne/internal/judge"
+	"github.com/ariadne-mc/ariadne/internal/judge/expose"
+	"github.com/ariadne-mc/ariadne/internal/judge/property"
+)
+
+const attackSecond = ariadne.Time(time.Second)
+
+// taker gives a verifier records of two nodes.
+type taker struct {
+	*testing.T
+	v   *Verifier
+	seq [2]uint64
+}
+
+func (k *taker) take(node int, r Record) {
+	k.seq[node]++
+	r.Node, r.Seq = ariadne.NodeID(node), k.seq[node]
+	if r.After == 0 {
+		r.After = r.At
+	}
+	if err := k.v.Take(r); err != nil {
+		k.Fatal(err)
+	}
+}
+
+func shows(name string, stays bool) []expose.Change {
+	return []expose.Change{{Tuple: expose.Tuple{Name: name, Values: []string{"1"}, Stays: stays}}}
+}
+
+// TestLostStays: where it is unknown what a node exposes by a name whose tuples stay, it is unknown
+// also when its program has ended, and when it has begun again.
+func TestLostStays(t *testing.T) {
+	for _, again := range []bool{false, true} {
+		p, err := judge.NewProperties(judge.Config{Path: "spec.yaml", Nodes: []string{"n1", "n2"},
+			Sources:    expose.Sources{{Name: "x", Line: regexp.MustCompile("x"), Stays: true}},
+			Predicates: []property.Predicate{{Name: "one", Expr: "len(x) <= 1"}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := &taker{T: t, v: NewVerifier(Config{}, p)}
+		k.take(0, Record{Kind: Up, At: 1})
+		k.take(1, Record{Kind: Up, At: 2})
+		k.take(0, Record{Kind: Show, At: attackSecond, Changes: shows("x", true)})
+		k.take(0, Record{Kind: Lost, At: 2 * attackSecond, Names: []string{"x"}, Text: "probes were taken out"})
+		// It exposes x no more, and nobody sees it.
+		k.take(0, Record{Kind: Down, At: 3 * attackSecond})
+		if again {
+			k.take(0, Record{Kind: Up, At: 7 * attackSecond / 2})
+		}
+		k.take(1, Record{Kind: Show, At: 4 * attackSecond, Changes: shows("x", true)})
+		for at := attackSecond; at < 10*attackSecond; at += attackSecond {
+			k.take(0, Record{Kind: Beat, At: at})
+			k.take(1, Record{Kind: Beat, At: at})
+		}
+		if found := k.v.Found(); len(found) > 0 {
+			t.Errorf("again %v: found %q, and it is unknown whether n1 exposes x", again, found[0].Message)
+		}
+	}
+}
+
+// TestLostGoal: while it is unknown whether a goal is met, its time does not end.
+func TestLostGoal(t *testing.T) {
+	p, err := judge.NewProperties(judge.Config{Path: "spec.yaml", Nodes: []string{"n1", "n2"},
+		Sources: expose.Sources{{Name: "x", Line: regexp.MustCompile("x")}},
+		Goals:   []property.Goal{{Name: "done", Expr: "len(x) > 0", Within: 3 * time.Second}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &taker{T: t, v: NewVerifier(Config{}, p)}
+	k.take(0, Record{Kind: Up, At: 1})
+	k.take(1, Record{Kind: Up, At: 2})
+	k.take(0, Record{Kind: Lost, At: attackSecond, Names: []string{"x"}, Text: "probes were taken out"})
+	// It exposes x after two seconds, and nobody sees it.
+	for at := attackSecond; at < 10*attackSecond; at += attackSecond / 2 {
+		k.take(0, Record{Kind: Beat, At: at})
+		k.take(1, Record{Kind: Beat, At: at})
+	}
+	if found := k.v.Found(); len(found) > 0 {
+		t.Errorf("found %s %q, and it is unknown whether it was true", found[0].Kind, found[0].Message)
+	}
+	if len(k.v.Doubts()) < 2 { // the loss, and that the goal may have come too late
+		t.Errorf("doubts %q", k.v.Doubts())
+	}
+}
