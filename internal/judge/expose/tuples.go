@@ -43,6 +43,16 @@ func (s *Source) Names() []string {
 // Sources are all rules. Where there is one, what programs write to /dev/ariadne counts as well.
 type Sources []Source
 
+// Stay reports whether tuples of a name may outlive the crash of their node.
+func (s Sources) Stay(name string) bool {
+	return slices.ContainsFunc(s, func(r Source) bool { return r.Name == name && r.Stays })
+}
+
+// HaveKeys reports whether tuples of a name may have keys.
+func (s Sources) HaveKeys(name string) bool {
+	return slices.ContainsFunc(s, func(r Source) bool { return r.Name == name && r.Key != nil })
+}
+
 // Tuple is something that a node exposes. Of a name and key a node exposes one at a time.
 type Tuple struct {
 	Name string

@@ -14,6 +14,7 @@ type aims struct {
 	patience time.Duration
 	states   []aim
 	until    ariadne.Time // up to when time has passed
+	unsure   bool         // the last moment was not judged, so each goal may be met now
 }
 
 // aim is what is known of one goal.
@@ -41,8 +42,13 @@ func (a *aims) judge(v *Verifier, e *event) error {
 	if err := v.judge.Err(); err != nil {
 		return err
 	}
+	unsure := a.unsure
+	a.unsure = false
 	for i := range a.states {
 		s, bit := &a.states[i], uint64(1)<<i
+		if unsure && s.waits {
+			s.since = e.At
+		}
 		if holds&bit == 0 {
 			if s.holds {
 				s.holds, s.since = false, e.At
@@ -84,6 +90,9 @@ func (a *aims) limit(g *property.Goal) time.Duration {
 // pass lets time pass up to until, in the state of the last snapshot.
 func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 	a.until = max(a.until, until)
+	if a.unsure {
+		return nil
+	}
 	for i := range a.states {
 		s, g := &a.states[i], &a.goals[i]
 		if s.holds && until >= s.from.Add(g.StableFor) {
@@ -109,6 +118,7 @@ func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 
 // interrupt enters that a moment was not judged: each goal may have been true then.
 func (a *aims) interrupt(e *event) {
+	a.unsure = true
 	for i := range a.states {
 		if s := &a.states[i]; s.waits {
 			s.interrupted++

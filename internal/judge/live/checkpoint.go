@@ -30,6 +30,7 @@ type saved struct {
 	Stamp     Stamp
 	Aims      []savedAim
 	AimsUntil ariadne.Time
+	Unsure    bool // of aims
 	Broken    string
 	Suspected bool
 	History   []savedShown
@@ -120,7 +121,7 @@ func (v *Verifier) Save() ([]byte, error) {
 		return nil, errors.New("a verifier with findings cannot be saved")
 	}
 	v.fill()
-	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Broken: v.broken,
+	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Unsure: v.aims.unsure, Broken: v.broken,
 		Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}
@@ -265,7 +266,7 @@ func (v *Verifier) Restore(state []byte) error {
 	if v.groups != nil {
 		v.groups.fill(v.snapshot.Sets)
 	}
-	v.aims.until = from.AimsUntil
+	v.aims.until, v.aims.unsure = from.AimsUntil, from.Unsure
 	for i, a := range from.Aims {
 		v.aims.states[i] = aim{waits: a.Waits, since: a.Since, first: a.First, holds: a.Holds, from: a.From,
 			reported: a.Reported, interrupted: a.Interrupted, late: a.Late}

@@ -479,7 +479,7 @@ func (v *Verifier) apply(e *event) error {
 		// If its agent has ended with the program before, nobody has told of the end of that.
 		v.replace(e.Node, v.set(e.Node).Staying())
 		v.snapshot.Up[e.Node] = true
-		clear(f.unknown)
+		v.end(f)
 	case e.Kind == Down:
 		if f.left = e.away; e.away {
 			f.kept = kept{v.set(e.Node), v.snapshot.Up[e.Node], f.unknown}
@@ -487,7 +487,7 @@ func (v *Verifier) apply(e *event) error {
 		}
 		v.replace(e.Node, v.set(e.Node).Staying())
 		v.snapshot.Up[e.Node] = false
-		clear(f.unknown)
+		v.end(f)
 	case e.Kind == Lost:
 		v.lose(f, e)
 	case e.Kind == Turned:
@@ -655,6 +655,11 @@ func (v *Verifier) isLate(f *follower, node ariadne.NodeID) bool {
 	return false
 }
 
+// end notes that a program has ended or begun: what it exposes is known, but for what stays.
+func (v *Verifier) end(f *follower) {
+	maps.DeleteFunc(f.unknown, func(name string, _ bool) bool { return !v.properties.Sources.Stay(name) })
+}
+
 // learn notes that what a node exposes by some names is known from here on. Of names with keys only
 // the end of all tuples says so.
 func (f *follower) learn(changes []expose.Change) {
@@ -675,10 +680,15 @@ func (v *Verifier) lose(f *follower, e *event) {
 		}
 	}
 	for _, name := range names {
-		if f.unknown[name] = true; v.properties.ReadsName(name) {
-			v.doubt(e.Missing, "node %s: %s: what it exposes as %s is unknown from then on, until it exposes it again",
-				v.properties.Nodes[e.Node], e.Text, name)
+		if f.unknown[name] = true; !v.properties.ReadsName(name) {
+			continue
 		}
+		until := "it exposes it again"
+		if v.properties.Sources.HaveKeys(name) {
+			until = "all of it ends"
+		}
+		v.doubt(e.Missing, "node %s: %s: what it exposes as %s is unknown from then on, until %s",
+			v.properties.Nodes[e.Node], e.Text, name, until)
 	}
 }
 
@@ -834,6 +844,8 @@ func (v *Verifier) Doubts() []string {
 			d.Text += fmt.Sprintf(" (%d missing)", d.Missing)
 		case d.Times > 1 && d.Text != what:
 			d.Text += fmt.Sprintf(" (the first of %d times)", d.Times)
+		case d.Times > 1:
+			d.Text += fmt.Sprintf(" (%d times)", d.Times)
 		}
 		all = append(all, d.Text)
 	}

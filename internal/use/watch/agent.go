@@ -305,9 +305,9 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	}
 	at := a.now()
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
-	n.unknown = nil
+	n.unknown = a.staying(n.unknown)
 	if a.resumedAt > 0 && a.resumedAt >= before {
-		a.lose(n, at, at, a.namesByCalls(), "it has begun while probes were out")
+		a.lose(n, at, at, a.namesByCalls(n), "it has begun while probes were out")
 	}
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
@@ -326,9 +326,9 @@ func (a *Agent) missed(n *watched) []string {
 	case n.isStarted() || n.native.Before == spec.BeforeNothing && (n.met || !n.resumed):
 		return nil
 	case n.met || n.native.Before == spec.BeforeInLog:
-		return a.namesByCalls()
+		return a.namesByCalls(n)
 	}
-	return append(a.namesByLines(), a.namesByCalls()...)
+	return append(a.namesByLines(n), a.namesByCalls(n)...)
 }
 
 // beatEvery is how often the agent tells at most that nothing else has happened.
@@ -418,22 +418,24 @@ func (a *Agent) finish() error {
 func (a *Agent) observe(ctx context.Context) error {
 	all := a.now()
 	told := len(a.batch)
-	complete, err := a.readCalls()
+	ended := mapped(a.nodes, func(n *watched) bool { return n.process != nil && n.process.Ended() })
+	complete, err := a.readCalls() // the last calls of what has ended are among them, and its last lines are there
 	if err != nil {
 		return err
 	}
-	for _, n := range a.nodes {
-		began := a.now()
-		ended := n.process != nil && n.process.Ended() // its last lines are there before that
+	for i, n := range a.nodes {
 		if err := a.readLines(n); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
-		if ended {
+		switch {
+		case !ended[i]:
+			n.checked = all
+		case complete:
 			if err := a.went(n); err != nil {
 				return err
 			}
+			n.checked = all
 		}
-		n.checked = began
 	}
 	if err := errors.Join(a.inject(), a.restart()); err != nil {
 		return err
@@ -491,7 +493,7 @@ func (a *Agent) readLines(n *watched) error {
 		}
 		at := a.now()
 		if lost != "" {
-			a.lose(n, n.checked, at, a.namesByLines(), lost)
+			a.lose(n, n.checked, at, a.namesByLines(n), lost)
 		}
 		for _, line := range lines {
 			a.showLine(n, line, at)
@@ -509,10 +511,10 @@ func (a *Agent) readLines(n *watched) error {
 	return nil
 }
 
-// namesByLines are those of the tuples that lines expose.
-func (a *Agent) namesByLines() (names []string) {
+// namesByLines are those of the tuples that lines of a node expose.
+func (a *Agent) namesByLines(n *watched) (names []string) {
 	for _, s := range a.spec.Properties.Sources {
-		if s.Line != nil {
+		if s.Line != nil && (s.Nodes == nil || slices.Contains(s.Nodes, n.def.ID)) {
 			names = append(names, s.Name)
 		}
 	}
@@ -537,12 +539,20 @@ func (a *Agent) lose(n *watched, after, at ariadne.Time, names []string, text st
 
 // loseCounted is lose where the missing events were counted.
 func (a *Agent) loseCounted(n *watched, after, at ariadne.Time, names []string, missing uint64, text string) {
+	if len(names) == 0 {
+		return
+	}
 	for _, name := range names {
 		if !slices.Contains(n.unknown, name) {
 			n.unknown = append(n.unknown, name)
 		}
 	}
 	a.addRecord(n, live.Record{Kind: live.Lost, After: after, At: at, Names: names, Text: text, Missing: missing})
+}
+
+// staying are those of some names whose tuples may outlive the programs.
+func (a *Agent) staying(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !a.spec.Properties.Sources.Stay(name) })
 }
 
 // isSampled reports whether a key is among those of a sample of one in n.
@@ -601,7 +611,7 @@ func (a *Agent) went(n *watched) error {
 	if err := n.process.Close(); err != nil {
 		return err
 	}
-	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), nil, polls{}
+	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), a.staying(n.unknown), polls{}
 	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil

@@ -109,7 +109,7 @@ func (a *Agent) seekFunctions(n *watched, wait time.Duration) {
 	}
 	if len(s.lacking) < lacked && (!s.expected || s.late) {
 		at := a.now()
-		a.lose(n, at, at, a.namesByCalls(), "it ran before its functions were watched")
+		a.lose(n, at, at, a.namesByCalls(n), "it ran before its functions were watched")
 	}
 	if len(running) > 0 {
 		a.tellSight(n, wait)

@@ -5,11 +5,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // caller is a program whose function is called every 100 ms, also when a line says that it has been.
@@ -72,5 +77,58 @@ watch: {nodes: {n1: {start: '%s'}, n2: {start: '%s'}}}
 				t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
 			}
 		})
+	}
+}
+
+// TestPausedBetween: a call between the last look at calls and the moment at which probes are taken
+// out is not told, because it would be told behind the loss, and count as known.
+func TestPausedBetween(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}, {name: n2}, {name: n3}]
+expose:
+  x: {function: take, fields: {k: k}, nodes: [n1, n2]}
+  y: {function: keep, fields: {k: k}, stays: true, nodes: [n1, n2]}
+properties: {one: {one: x}, another: {one: y}}
+watch:
+  max_calls: 10
+  pause_probes: true
+  nodes: {n1: {pid: 1, before: nothing}, n2: {pid: 1, before: nothing}, n3: {pid: 1, before: nothing}}
+`)
+	a, err := newAgent(s, NewMemory(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range []int{0, 2} {
+		if a.nodes[i].process, err = native.Attach(os.Getpid()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.kernel, a.of = &probe.Kernel{}, []*spec.Probe{&s.Probes[0], &s.Probes[1]}
+	a.made, a.dropped = []uint64{11, 0, 0}, make([]uint64, 3)
+	a.second = a.now()
+	if complete, err := a.readCalls(); !complete || err != nil || !a.isPaused() {
+		t.Fatal(complete, err, a.isPaused())
+	}
+	a.showCall(&probe.Call{At: a.pausedAt + 1 + a.base - native.FromKernel(0), Values: []string{"1"}})
+	names := make([][]string, 3)
+	for _, r := range a.batch {
+		if r.Kind != live.Lost || r.After != a.pausedAt || r.At <= r.After {
+			t.Errorf("%+v", r)
+		}
+		names[r.Node] = append(names[r.Node], r.Names...)
+	}
+	// A node that is down can only have what stays.
+	if want := [][]string{{"x", "y"}, {"y"}, nil}; !reflect.DeepEqual(names, want) {
+		t.Errorf("%q are unknown, want %q", names, want)
+	}
+	for _, i := range []int{0, 2} {
+		if err := a.nodes[i].process.Close(); err != nil {
+			t.Fatal(err)
+		}
+		a.nodes[i].process = nil
+	}
+	a.kernel = nil
+	if err := a.close(); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -251,39 +251,42 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	if a.kernel == nil {
 		return true, nil
 	}
-	some := false
+	// What a call exposes is told before a loss of calls that follow it: a call that was dropped
+	// before the others are read is told of after these.
+	began, some, dropped := a.now(), false, make([]uint64, len(a.dropped))
+	if a.spec.Watch.MaxCalls > 0 {
+		for _, n := range a.nodes {
+			if dropped[n.def.ID], err = a.kernel.Dropped(int(n.def.ID)); err != nil {
+				return false, err
+			}
+		}
+	}
 	complete, err = a.kernel.Calls(func(c probe.Call) {
 		some = true
 		a.made[c.Node]++
 		a.showCall(&c)
 	})
 	a.called = some
-	after := a.counted
-	a.counted = a.now()
-	if err != nil || !some && a.spec.Watch.MaxCalls == 0 {
+	if err != nil || !complete || a.spec.Watch.MaxCalls == 0 {
 		return complete, err
 	}
 	for _, n := range a.nodes {
-		dropped, err := a.kernel.Dropped(int(n.def.ID))
-		if err != nil {
-			return false, err
-		}
-		if more := dropped - a.dropped[n.def.ID]; more > 0 {
-			a.dropped[n.def.ID] = dropped
+		if more := dropped[n.def.ID] - a.dropped[n.def.ID]; more > 0 {
 			a.made[n.def.ID] += more
-			a.loseCounted(n, cmp.Or(after, n.checked), a.now(), a.namesByCalls(), more,
+			a.loseCounted(n, cmp.Or(a.counted, n.checked), began, a.namesByCalls(n), more,
 				"calls of functions came too fast")
 		}
 	}
-	return complete, a.pause(complete)
+	a.dropped, a.counted = dropped, began
+	return true, a.pause()
 }
 
 // isPaused reports whether the probes are out of the programs.
 func (a *Agent) isPaused() bool { return a.resumedAt == ariadne.Never }
 
 // pause takes the probes out of the programs for the rest of a second in which a node has made more
-// calls than are watched (pause_probes). complete: no earlier call is missing.
-func (a *Agent) pause(complete bool) error {
+// calls than are watched (pause_probes).
+func (a *Agent) pause() error {
 	switch {
 	case !a.spec.Watch.PauseProbes:
 		return nil
@@ -296,32 +299,37 @@ func (a *Agent) pause(complete bool) error {
 		if err := a.kernel.Resume(); err != nil {
 			// A program's file may be about to be replaced.
 			for _, n := range a.nodes {
-				a.lose(n, a.now(), a.now(), a.namesByCalls(), fmt.Sprintf("probes cannot be set again: %v", err))
+				a.lose(n, a.counted, a.now(), a.namesByCalls(n), fmt.Sprintf("probes cannot be set again: %v", err))
 			}
 			return a.kernel.Pause()
 		}
 		a.resumedAt = a.now()
 		return nil
-	case a.isPaused() || !complete || slices.Max(a.made) <= uint64(a.spec.Watch.MaxCalls):
+	case a.isPaused() || slices.Max(a.made) <= uint64(a.spec.Watch.MaxCalls):
 		return nil
 	}
-	a.pausedAt, a.resumedAt = a.now(), ariadne.Never
+	// Calls since the last look would be told behind the loss.
+	a.pausedAt, a.resumedAt = a.counted, ariadne.Never
 	for _, n := range a.nodes {
-		a.lose(n, a.pausedAt, a.pausedAt, a.namesByCalls(),
+		a.lose(n, a.pausedAt, a.now(), a.namesByCalls(n),
 			"calls of functions came too fast: probes were taken out for a while")
 	}
 	return a.kernel.Pause()
 }
 
-// namesByCalls are those of the tuples that calls expose.
-func (a *Agent) namesByCalls() []string {
+// namesByCalls are those of the tuples that a node may expose by calls of functions.
+func (a *Agent) namesByCalls(n *watched) []string {
 	names := map[string]bool{}
 	for _, p := range a.of {
-		if p.Function != "" {
+		if p.Function != "" && p.At(n.def.ID) {
 			names[p.Name] = true
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	all := slices.Sorted(maps.Keys(names))
+	if n.process == nil {
+		return a.staying(all)
+	}
+	return all
 }
 
 // showCall tells what one call exposes.

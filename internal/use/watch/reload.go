@@ -196,7 +196,11 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Text = live.Show, changes, "known before"
 		a.addRecord(n, r)
 	}
-	if names := slices.Concat(unknown, n.unknown); n.process != nil && len(names) > 0 {
+	names := slices.Concat(unknown, n.unknown)
+	if n.process == nil {
+		names = a.staying(names)
+	}
+	if len(names) > 0 {
 		n.unknown = slices.Compact(slices.Sorted(slices.Values(names)))
 		r.Kind, r.Changes, r.Names, r.Text = live.Lost, nil, slices.Clone(n.unknown), "the spec has changed"
 		a.addRecord(n, r)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -108,10 +107,9 @@ func (a *Agent) learn(path string, id native.FileID) {
 		if err != nil {
 			a.programs[id] = &program{ready: true, wrong: err.Error()}
 		}
-		if names := a.namesByCalls(); err != nil && len(names) > 0 {
-			for _, n := range a.nodes {
-				a.addRecord(n,
-					live.Record{Kind: live.Lost, After: n.checked, At: a.now(), Names: names, Text: err.Error()})
+		for _, n := range a.nodes {
+			if err != nil {
+				a.lose(n, n.checked, a.now(), a.namesByCalls(n), err.Error())
 			}
 		}
 		return nil

@@ -505,7 +505,7 @@ func TestLoseStays(t *testing.T) {
 		t.Errorf("%q are unknown, and nothing was lost", names)
 	}
 	for range 2 {
-		a.lose(n, a.now(), a.now(), a.namesByLines(), "lines were lost")
+		a.lose(n, a.now(), a.now(), a.namesByLines(n), "lines were lost")
 	}
 	if names := lost(); !slices.Equal(names, []string{"leader"}) {
 		t.Errorf("%q are unknown after lines were lost", names)

@@ -11,7 +11,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
 )
 
-const attackSecond = ariadne.Time(time.Second)
+const second = ariadne.Time(time.Second)
 
 // taker gives a verifier records of two nodes.
 type taker struct {
@@ -48,15 +48,15 @@ func TestLostStays(t *testing.T) {
 		k := &taker{T: t, v: NewVerifier(Config{}, p)}
 		k.take(0, Record{Kind: Up, At: 1})
 		k.take(1, Record{Kind: Up, At: 2})
-		k.take(0, Record{Kind: Show, At: attackSecond, Changes: shows("x", true)})
-		k.take(0, Record{Kind: Lost, At: 2 * attackSecond, Names: []string{"x"}, Text: "probes were taken out"})
+		k.take(0, Record{Kind: Show, At: second, Changes: shows("x", true)})
+		k.take(0, Record{Kind: Lost, At: 2 * second, Names: []string{"x"}, Text: "probes were taken out"})
 		// It exposes x no more, and nobody sees it.
-		k.take(0, Record{Kind: Down, At: 3 * attackSecond})
+		k.take(0, Record{Kind: Down, At: 3 * second})
 		if again {
-			k.take(0, Record{Kind: Up, At: 7 * attackSecond / 2})
+			k.take(0, Record{Kind: Up, At: 7 * second / 2})
 		}
-		k.take(1, Record{Kind: Show, At: 4 * attackSecond, Changes: shows("x", true)})
-		for at := attackSecond; at < 10*attackSecond; at += attackSecond {
+		k.take(1, Record{Kind: Show, At: 4 * second, Changes: shows("x", true)})
+		for at := second; at < 10*second; at += second {
 			k.take(0, Record{Kind: Beat, At: at})
 			k.take(1, Record{Kind: Beat, At: at})
 		}
@@ -77,9 +77,9 @@ func TestLostGoal(t *testing.T) {
 	k := &taker{T: t, v: NewVerifier(Config{}, p)}
 	k.take(0, Record{Kind: Up, At: 1})
 	k.take(1, Record{Kind: Up, At: 2})
-	k.take(0, Record{Kind: Lost, At: attackSecond, Names: []string{"x"}, Text: "probes were taken out"})
+	k.take(0, Record{Kind: Lost, At: second, Names: []string{"x"}, Text: "probes were taken out"})
 	// It exposes x after two seconds, and nobody sees it.
-	for at := attackSecond; at < 10*attackSecond; at += attackSecond / 2 {
+	for at := second; at < 10*second; at += second / 2 {
 		k.take(0, Record{Kind: Beat, At: at})
 		k.take(1, Record{Kind: Beat, At: at})
 	}
