@@ -121,7 +121,8 @@ func (v *Verifier) Save() ([]byte, error) {
 		return nil, errors.New("a verifier with findings cannot be saved")
 	}
 	v.fill()
-	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Unsure: v.aims.unsure, Broken: v.broken,
+	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Unsure: v.aims.unsure,
+		Broken: v.broken,
 		Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}

@@ -160,10 +160,11 @@ func (a *Agent) attach(ctx context.Context) error {
 				a.addRecord(n, live.Record{Kind: live.Down, After: a.looked, At: a.now(), Text: "no process is there"})
 			}
 		}
+		was := n.sought
 		if a.seek(n); n.sought == "" && n.resumed {
 			a.tellSought(n) // an earlier agent may have told something else
 		}
-		if n.sought != "" && a.onWait != nil {
+		if n.sought != was && a.onWait != nil {
 			a.onWait(fmt.Sprintf("node %s: not found yet: %s: the watch looks for it", n.def.Name, n.sought))
 		}
 		if a.turned {
@@ -419,7 +420,8 @@ func (a *Agent) observe(ctx context.Context) error {
 	all := a.now()
 	told := len(a.batch)
 	ended := mapped(a.nodes, func(n *watched) bool { return n.process != nil && n.process.Ended() })
-	complete, err := a.readCalls() // the last calls of what has ended are among them, and its last lines are there
+	// The last calls of what has ended are there then, and its last lines, too.
+	complete, err := a.readCalls()
 	if err != nil {
 		return err
 	}
@@ -552,7 +554,8 @@ func (a *Agent) loseCounted(n *watched, after, at ariadne.Time, names []string, 
 
 // staying are those of some names whose tuples may outlive the programs.
 func (a *Agent) staying(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !a.spec.Properties.Sources.Stay(name) })
+	goes := func(name string) bool { return !a.spec.Properties.Sources.Stay(name) }
+	return slices.DeleteFunc(slices.Clone(names), goes)
 }
 
 // isSampled reports whether a key is among those of a sample of one in n.
@@ -600,7 +603,8 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 // went enters that a node's process has ended.
 func (a *Agent) went(n *watched) error {
 	for _, s := range n.sources {
-		if p, ok := s.(*native.Pipe); ok { // what was written without an end of line came before the end
+		if p, ok := s.(*native.Pipe); ok {
+			// It has written this line without an end before it ended.
 			for _, line := range p.Last() {
 				a.showLine(n, line, a.now())
 			}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -79,8 +80,8 @@ func (a *Agent) removeFunctions(from map[int]bool, id native.FileID) {
 	}
 }
 
-// seekFunctions looks at the programs that a node runs, as long as one lacks a function. The node may
-// take some time to begin the program that it should run.
+// seekFunctions looks at the programs that a node runs, as long as one lacks a function. wait is for
+// how long the node may take to begin the program that it should run.
 func (a *Agent) seekFunctions(n *watched, wait time.Duration) {
 	s := &n.sight
 	seldom := wait > 0 && a.now() >= s.begun.Add(lacksAfter)
@@ -121,10 +122,9 @@ func (a *Agent) seekFunctions(n *watched, wait time.Duration) {
 func (a *Agent) tellSight(n *watched, wait time.Duration) {
 	s := &n.sight
 	s.unseen = nil
-	if !s.expected || a.now() >= s.begun.Add(wait) {
-		for _, i := range slices.Sorted(maps.Keys(s.lacking)) {
-			s.unseen = append(s.unseen, a.of[i].What()+" in a program with debug information")
-		}
+	if len(s.lacking) > 0 && (!s.expected || a.now() >= s.begun.Add(wait)) {
+		all := mapped(slices.Sorted(maps.Keys(s.lacking)), func(i int) string { return a.of[i].What() })
+		s.unseen = []string{strings.Join(all, ", ") + " in a program with debug information"}
 	}
 	a.tellLacking(n)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
-// caller is a program whose function is called every 100 ms, also when a line says that it has been.
+// caller is a program whose function is called every 100 ms. A line says that it has been called.
 // With an argument, that file comes in place of its own, and it ends.
 const caller = `
 #include <stdio.h>
@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestWithoutFunction: a node whose program does not have a function is not one that never calls it.
+// TestWithoutFunction: a node whose program lacks a function is not one that never calls it.
 // A program that a script begins is found, and what it has called before is unknown.
 func TestWithoutFunction(t *testing.T) {
 	program := compiled(t, caller)
