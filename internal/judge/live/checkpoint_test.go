@@ -136,7 +136,7 @@ func TestSavedFields(t *testing.T) {
 		{kept{}, 3, nil},
 		{event{}, 7, nil},
 		{aim{}, 8, nil},
-		{aims{}, 2, []string{"goals", "patience"}},
+		{aims{}, 3, []string{"goals", "patience"}},
 		{expose.Snapshot{}, 3, []string{"Past", "World"}},
 	} {
 		of := reflect.TypeOf(c.of)

@@ -80,8 +80,8 @@ func (a *Agent) removeFunctions(from map[int]bool, id native.FileID) {
 	}
 }
 
-// seekFunctions looks at the programs that a node runs, as long as one lacks a function. wait is for
-// how long the node may take to begin the program that it should run.
+// seekFunctions looks at the programs that a node runs, as long as one lacks a function. wait is
+// for how long the node may take to begin the program that it should run.
 func (a *Agent) seekFunctions(n *watched, wait time.Duration) {
 	s := &n.sight
 	seldom := wait > 0 && a.now() >= s.begun.Add(lacksAfter)
