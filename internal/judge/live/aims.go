@@ -20,12 +20,13 @@ type aims struct {
 // aim is what is known of one goal.
 type aim struct {
 	waits       bool         // something must become true
+	open        bool         // it had to, and nobody knows whether it has
 	since       ariadne.Time // from when on that is certain
 	first       ariadne.Time // since when it may be so
 	holds       bool         // it is true
 	from        ariadne.Time // since when
 	reported    bool
-	interrupted int // how often a state was not judged while the goal waits
+	interrupted int // how often a state was not judged while the goal waited
 	late        int // how often it was met so late that it may have been too late
 }
 
@@ -42,19 +43,15 @@ func (a *aims) judge(v *Verifier, e *event) error {
 	if err := v.judge.Err(); err != nil {
 		return err
 	}
-	unsure := a.unsure
 	a.unsure = false
 	for i := range a.states {
 		s, bit := &a.states[i], uint64(1)<<i
-		if unsure && s.waits {
-			s.since = e.At
-		}
 		if holds&bit == 0 {
 			if s.holds {
 				s.holds, s.since = false, e.At
 			}
-			if when&bit != 0 && !s.waits {
-				s.waits, s.since, s.first, s.reported = true, e.At, e.After, false
+			if when&bit != 0 {
+				s.wait(e)
 			}
 			continue
 		}
@@ -63,20 +60,52 @@ func (a *aims) judge(v *Verifier, e *event) error {
 		}
 		if a.goals[i].StableFor == 0 {
 			a.met(i, e.At)
-		} else if when&bit != 0 && !s.waits {
-			s.waits, s.since, s.first = true, e.At, e.After
+		} else if when&bit != 0 {
+			s.wait(e)
 		}
 	}
 	return nil
 }
 
+// wait enters that something must become true from an event on.
+func (s *aim) wait(e *event) {
+	if s.waits {
+		return
+	}
+	if !s.open {
+		s.first, s.reported = e.After, false
+	}
+	s.waits, s.open, s.since = true, false, e.At
+}
+
+// glimpse enters what a snapshot says of the goals that lasted for too short a time to be judged.
+// certain: there was such a state.
+func (a *aims) glimpse(v *Verifier, e *event, certain bool) error {
+	if len(a.goals) == 0 {
+		return nil
+	}
+	v.fill()
+	_, holds := v.judge.Aims(&v.snapshot)
+	for i := range a.states {
+		switch {
+		case holds&(1<<i) == 0 || a.goals[i].StableFor > 0:
+		case certain:
+			a.met(i, e.At)
+			a.states[i].holds = false // it is over already
+		default:
+			a.states[i].interrupt()
+		}
+	}
+	return v.judge.Err()
+}
+
 // met enters that a goal is met at a time at the latest.
 func (a *aims) met(i int, at ariadne.Time) {
 	s := &a.states[i]
-	if s.waits && s.interrupted > 0 && !s.reported && at > s.first.Add(a.limit(&a.goals[i])) {
+	if (s.waits || s.open) && s.interrupted > 0 && !s.reported && at > s.first.Add(a.limit(&a.goals[i])) {
 		s.late++
 	}
-	s.waits, s.reported, s.interrupted = false, false, 0
+	s.waits, s.open, s.reported, s.interrupted = false, false, false, 0
 }
 
 // limit is how long a goal may take.
@@ -117,23 +146,29 @@ func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 }
 
 // interrupt enters that a moment was not judged: each goal may have been true then.
-func (a *aims) interrupt(e *event) {
+func (a *aims) interrupt() {
 	a.unsure = true
 	for i := range a.states {
-		if s := &a.states[i]; s.waits {
-			s.interrupted++
-			s.since = e.At
-			if a.goals[i].StableFor > 0 {
-				s.holds = false
-			}
+		if s := &a.states[i]; s.interrupt() && a.goals[i].StableFor > 0 {
+			s.holds = false
 		}
 	}
+}
+
+// interrupt enters that the goal may have been true at a moment, and reports whether it waited.
+func (s *aim) interrupt() bool {
+	if !s.waits || s.reported {
+		return false
+	}
+	s.interrupted++
+	s.waits, s.open = false, true
+	return true
 }
 
 func (a *aims) doubts() (all []string) {
 	for i := range a.states {
 		n := a.states[i].late
-		if s := &a.states[i]; s.waits && s.interrupted > 0 && !s.reported &&
+		if s := &a.states[i]; (s.waits || s.open) && s.interrupted > 0 && !s.reported &&
 			a.until > s.first.Add(a.limit(&a.goals[i])) {
 			n++
 		}

@@ -88,9 +88,9 @@ type savedShown struct {
 }
 
 type savedAim struct {
-	Waits, Holds, Reported bool
-	Since, First, From     ariadne.Time
-	Interrupted, Late      int
+	Waits, Open, Holds, Reported bool
+	Since, First, From           ariadne.Time
+	Interrupted, Late            int
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -122,7 +122,7 @@ func (v *Verifier) Save() ([]byte, error) {
 	}
 	v.fill()
 	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Unsure: v.aims.unsure,
-		Broken: v.broken,
+		Broken:    v.broken,
 		Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}
@@ -142,8 +142,8 @@ func (v *Verifier) Save() ([]byte, error) {
 		to.Earlier = append(to.Earlier, all)
 	}
 	for _, a := range v.aims.states {
-		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Holds: a.holds, Reported: a.reported, Since: a.since,
-			First: a.first, From: a.from, Interrupted: a.interrupted, Late: a.late})
+		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Open: a.open, Holds: a.holds, Reported: a.reported,
+			Since: a.since, First: a.first, From: a.from, Interrupted: a.interrupted, Late: a.late})
 	}
 	for i := range v.history {
 		h := &v.history[i]
@@ -269,7 +269,7 @@ func (v *Verifier) Restore(state []byte) error {
 	}
 	v.aims.until, v.aims.unsure = from.AimsUntil, from.Unsure
 	for i, a := range from.Aims {
-		v.aims.states[i] = aim{waits: a.Waits, since: a.Since, first: a.First, holds: a.Holds, from: a.From,
+		v.aims.states[i] = aim{waits: a.Waits, open: a.Open, since: a.Since, first: a.First, holds: a.Holds, from: a.From,
 			reported: a.Reported, interrupted: a.Interrupted, late: a.Late}
 	}
 	for i := range from.History {

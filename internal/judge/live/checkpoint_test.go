@@ -135,7 +135,7 @@ func TestSavedFields(t *testing.T) {
 		{follower{}, 18, nil},
 		{kept{}, 3, nil},
 		{event{}, 7, nil},
-		{aim{}, 8, nil},
+		{aim{}, 9, nil},
 		{aims{}, 3, []string{"goals", "patience"}},
 		{expose.Snapshot{}, 3, []string{"Past", "World"}},
 	} {

@@ -1,7 +1,9 @@
 package live
 
 import (
+	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +11,8 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge"
 	"github.com/ariadne-mc/ariadne/internal/judge/expose"
 	"github.com/ariadne-mc/ariadne/internal/judge/property"
+
+	"pgregory.net/rapid"
 )
 
 const second = ariadne.Time(time.Second)
@@ -89,4 +93,65 @@ func TestLostGoal(t *testing.T) {
 	if len(k.v.Doubts()) < 2 { // the loss, and that the goal may have come too late
 		t.Errorf("doubts %q", k.v.Doubts())
 	}
+}
+
+// TestOnlyTrueGoals: a goal that is found to be late was not met for so long, whatever was lost or
+// could not be ordered.
+func TestOnlyTrueGoals(t *testing.T) {
+	found, met := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		const within = 60
+		x := drawTruth(t, true)
+		x.polls = false // nobody knows a value between two reads, so such a finding is only suspected
+		p := leaders(x.nodes).Config
+		p.Predicates = nil
+		stable := time.Duration(rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "stable for"))
+		p.Goals = []property.Goal{{Name: "led", Expr: "len(leader) > 0", Within: within, StableFor: stable}}
+		properties, err := judge.NewProperties(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := NewVerifier(Config{}, properties)
+		for _, r := range shuffled(t, x.told(t, false, 0)) {
+			if err := v.Take(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all := v.Found()
+		if found += len(all); len(all) == 0 {
+			met++
+		}
+		for _, f := range all {
+			begin, end := f.At-within, f.At
+			led := ariadne.Never
+			for i, s := range x.states {
+				ends := x.end
+				if i+1 < len(x.from) {
+					ends = x.from[i+1]
+				}
+				if !strings.Contains(s, "leader") {
+					led = ariadne.Never
+					continue
+				}
+				led = min(led, max(x.from[i], begin))
+				if led.Add(stable) < min(ends, end) {
+					t.Fatalf("%d to %d: %s\nbut at %d there was, until %d\n%s\n%s", begin, end, f.Message, x.from[i], ends, s, toldOf(x, v))
+				}
+			}
+		}
+	})
+	if found == 0 || met == 0 {
+		t.Errorf("%d goals were late, and %d executions had none: the test tries too little", found, met)
+	}
+}
+
+func toldOf(x *truth, v *Verifier) string {
+	var b strings.Builder
+	for i, s := range x.states {
+		fmt.Fprintf(&b, "%d %s\n", x.from[i], s)
+	}
+	for _, h := range v.history {
+		fmt.Fprintf(&b, "n%d %v %d..%d %v %v\n", h.Node+1, h.Kind, h.After, h.At, h.Changes, h.Names)
+	}
+	return b.String()
 }

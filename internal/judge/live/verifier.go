@@ -384,6 +384,18 @@ func (v *Verifier) advance() error {
 		}
 	}
 	v.forget(until)
+	return v.pass(until)
+}
+
+// pass lets time pass for goals, but not beyond the first time at which a pending event may have
+// happened.
+func (v *Verifier) pass(until ariadne.Time) error {
+	if len(v.aims.goals) == 0 {
+		return nil
+	}
+	for _, e := range v.pending {
+		until = min(until, e.After)
+	}
 	return v.aims.pass(v, until)
 }
 
@@ -461,7 +473,7 @@ func (v *Verifier) apply(e *event) error {
 	if f.last == e {
 		f.last = nil
 	}
-	if err := v.aims.pass(v, e.After); err != nil {
+	if err := v.pass(e.After); err != nil {
 		return err
 	}
 	v.Events++
@@ -507,8 +519,8 @@ func (v *Verifier) apply(e *event) error {
 	case "undecided":
 		v.Undecided++
 	case "brief":
-		v.Brief++
-		return nil // this is how the node goes on: it is no gap
+		v.Brief++ // this is how the node goes on: it is no gap
+		return v.aims.glimpse(v, e, v.order.divides(v.recent, v.pending))
 	case "unknown":
 		v.Unknown++
 	case "turning":
@@ -518,7 +530,7 @@ func (v *Verifier) apply(e *event) error {
 	if v.groups != nil {
 		v.groups.cut = true
 	}
-	v.aims.interrupt(e)
+	v.aims.interrupt()
 	return nil
 }
 
@@ -618,6 +630,7 @@ func (v *Verifier) own(e *event) []expose.Change {
 
 // doubtful says why it is not certain that the system was in the present state; "": it was.
 func (v *Verifier) doubtful() string {
+	brief := false
 	for i := range v.nodes {
 		f := &v.nodes[i]
 		if f.waits && !f.gone {
@@ -631,9 +644,10 @@ func (v *Verifier) doubtful() string {
 				return "unknown"
 			}
 		}
-		if f.brief {
-			return "brief"
-		}
+		brief = brief || f.brief
+	}
+	if brief {
+		return "brief"
 	}
 	if !v.order.divides(v.recent, v.pending) {
 		return "undecided"

@@ -273,7 +273,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	for _, n := range a.nodes {
 		if more := dropped[n.def.ID] - a.dropped[n.def.ID]; more > 0 {
 			a.made[n.def.ID] += more
-			a.loseCounted(n, cmp.Or(a.counted, n.checked), began, a.namesByCalls(n), more,
+			a.loseCounted(n, cmp.Or(a.counted, n.checked), a.now(), a.namesByCalls(n), more,
 				"calls of functions came too fast")
 		}
 	}
