@@ -32,6 +32,11 @@ type Source struct {
 	Stays bool
 }
 
+// At reports whether it counts at a node.
+func (s *Source) At(node ariadne.NodeID) bool {
+	return s.Nodes == nil || slices.Contains(s.Nodes, node)
+}
+
 // Names are those of the tuples' fields; "" for those without.
 func (s *Source) Names() []string {
 	if s.Line != nil {

@@ -193,6 +193,7 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 			continue
 		}
 		loses := rapid.IntRange(0, 2).Draw(t, "loses") == 0
+		calls := rapid.IntRange(0, 2).Draw(t, "calls") == 0 // whose times are known
 		for at := ariadne.Time(0); at < x.end; {
 			at += ariadne.Time(rapid.IntRange(1, 40).Draw(t, "look"))
 			lost := map[string]bool{}
@@ -212,8 +213,11 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 					tellLost()
 				}
 				r.After, r.At = checked, at
+				if calls && r.Kind == Show {
+					r.Channel, r.After, r.At = Functions, own[next].at, own[next].at
+				}
 				if rapid.Bool().Draw(t, "knows each message") {
-					r.Positions = &Positions{Sent: x.positions(node, at).Sent, Got: x.positions(node, checked).Got}
+					r.Positions = &Positions{Sent: x.positions(node, r.At).Sent, Got: x.positions(node, r.After).Got}
 				}
 				tell(r)
 			}

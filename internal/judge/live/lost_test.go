@@ -103,15 +103,19 @@ func TestOnlyTrueGoals(t *testing.T) {
 		const within = 60
 		x := drawTruth(t, true)
 		x.polls = false // nobody knows a value between two reads, so such a finding is only suspected
-		p := leaders(x.nodes).Config
-		p.Predicates = nil
 		stable := time.Duration(rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "stable for"))
-		p.Goals = []property.Goal{{Name: "led", Expr: "len(leader) > 0", Within: within, StableFor: stable}}
-		properties, err := judge.NewProperties(p)
+		goal := property.Goal{Name: "led", Expr: "len(leader) > 0", Within: within, StableFor: stable}
+		leadsTo := rapid.Bool().Draw(t, "leads to")
+		if leadsTo {
+			goal.When = fmt.Sprintf("len(up) < %d", x.nodes)
+		}
+		c := leaders(x.nodes).Config
+		c.Predicates, c.Goals = nil, []property.Goal{goal}
+		p, err := judge.NewProperties(c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := NewVerifier(Config{}, properties)
+		v := NewVerifier(Config{}, p)
 		for _, r := range shuffled(t, x.told(t, false, 0)) {
 			if err := v.Take(r); err != nil {
 				t.Fatal(err)
@@ -122,36 +126,36 @@ func TestOnlyTrueGoals(t *testing.T) {
 			met++
 		}
 		for _, f := range all {
+			// What waits at the begin of the time, or began to wait then, waits up to its end.
 			begin, end := f.At-within, f.At
-			led := ariadne.Never
+			waits, led := !leadsTo, ariadne.Never
 			for i, s := range x.states {
 				ends := x.end
 				if i+1 < len(x.from) {
 					ends = x.from[i+1]
 				}
-				if !strings.Contains(s, "leader") {
+				if x.from[i] > begin && (!waits || x.from[i] >= end) {
+					break
+				}
+				if waits = waits || strings.Contains(s, " false"); !strings.Contains(s, "leader") {
 					led = ariadne.Never
 					continue
 				}
-				led = min(led, max(x.from[i], begin))
-				if led.Add(stable) < min(ends, end) {
-					t.Fatalf("%d to %d: %s\nbut at %d there was, until %d\n%s\n%s", begin, end, f.Message, x.from[i], ends, s, toldOf(x, v))
+				led = min(led, x.from[i])
+				is := led.Add(stable) < min(ends, end)
+				if is && ends > begin {
+					t.Fatalf("%s\nbut from %d on, between %d and %d, there was\n%s", f.Message, x.from[i], begin, end, s)
 				}
+				if is {
+					waits = !leadsTo
+				}
+			}
+			if !waits {
+				t.Fatalf("%s\nbut nothing waited for it at %d", f.Message, begin)
 			}
 		}
 	})
 	if found == 0 || met == 0 {
 		t.Errorf("%d goals were late, and %d executions had none: the test tries too little", found, met)
 	}
-}
-
-func toldOf(x *truth, v *Verifier) string {
-	var b strings.Builder
-	for i, s := range x.states {
-		fmt.Fprintf(&b, "%d %s\n", x.from[i], s)
-	}
-	for _, h := range v.history {
-		fmt.Fprintf(&b, "n%d %v %d..%d %v %v\n", h.Node+1, h.Kind, h.After, h.At, h.Changes, h.Names)
-	}
-	return b.String()
 }

@@ -54,11 +54,11 @@ func heard(a, b *event) bool {
 
 // divides reports whether all events of one list have certainly happened before all of another one:
 // then there was a moment between them. Both are short: only events that are close in time are
-// there.
+// there. What is lost may have happened before an event of the same node that was told earlier.
 func (o *order) divides(early, late []*event) bool {
 	for _, a := range early {
 		for _, b := range late {
-			if !o.before(a, b) {
+			if !o.before(a, b) || a.Node == b.Node && b.Kind == Lost && a.At > b.After {
 				return false
 			}
 		}

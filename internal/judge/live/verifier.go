@@ -690,7 +690,9 @@ func (v *Verifier) lose(f *follower, e *event) {
 	if names == nil {
 		names = []string{}
 		for _, s := range v.properties.Sources {
-			names = append(names, s.Name)
+			if s.At(e.Node) {
+				names = append(names, s.Name)
+			}
 		}
 	}
 	for _, name := range names {

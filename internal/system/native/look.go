@@ -20,15 +20,28 @@ type FileID struct {
 	Size, Modified int64
 }
 
-// IdentifyFile returns the identity of a file, behind symbolic links.
-func IdentifyFile(path string) (FileID, error) {
+// IdentifyPath returns the identity of the file at a path, behind symbolic links.
+func IdentifyPath(path string) (FileID, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return FileID{}, err
 	}
+	return identify(info)
+}
+
+// IdentifyFile returns the identity of an open file.
+func IdentifyFile(f *os.File) (FileID, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return FileID{}, err
+	}
+	return identify(info)
+}
+
+func identify(info os.FileInfo) (FileID, error) {
 	s, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {
-		return FileID{}, fmt.Errorf("%s: its identity is not known", path)
+		return FileID{}, fmt.Errorf("%s: its identity is not known", info.Name())
 	}
 	return FileID{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano()}, nil
 }

@@ -56,6 +56,7 @@ type watched struct {
 	checked ariadne.Time // everything before it was told
 	finding bool         // its process is looked for
 	met     bool         // some process of it was found before
+	early   bool         // it has exposed something by lines since its process has ended
 	resumed bool         // another agent has told of it before
 	exposed *expose.Set  // as far as it was told
 	unknown []string     // names of tuples that it may have exposed before it was watched
@@ -307,12 +308,18 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	at := a.now()
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	n.unknown = a.staying(n.unknown)
+	n.exposed = n.exposed.Staying()
 	if a.resumedAt > 0 && a.resumedAt >= before {
 		a.lose(n, at, at, a.namesByCalls(n), "it has begun while probes were out")
 	}
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
 	}
+	if n.early {
+		// These lines came before it was known that a process is there.
+		a.lose(n, at, at, a.namesByLines(n), "it has written lines before it was found")
+	}
+	n.early = false
 	n.polls = polls{}
 	a.poll(n, before)
 	n.met = true
@@ -406,7 +413,7 @@ func (a *Agent) finish() error {
 		for _, n := range a.nodes {
 			a.poll(n, n.polls.began)
 			a.seekVariables(n, 0)
-			a.seekFunctions(n, 0)
+			a.seekFunctions(n)
 		}
 	}
 	if a.strike != nil && a.strike.struck == "" {
@@ -479,7 +486,7 @@ func (a *Agent) lookRarely(ctx context.Context) {
 	}
 	a.looked = a.now()
 	for _, n := range a.nodes {
-		a.seekFunctions(n, lacksAfter)
+		a.seekFunctions(n)
 		if n.process == nil && !n.finding && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
 			a.findBeside(ctx, n)
 		}
@@ -516,7 +523,7 @@ func (a *Agent) readLines(n *watched) error {
 // namesByLines are those of the tuples that lines of a node expose.
 func (a *Agent) namesByLines(n *watched) (names []string) {
 	for _, s := range a.spec.Properties.Sources {
-		if s.Line != nil && (s.Nodes == nil || slices.Contains(s.Nodes, n.def.ID)) {
+		if s.Line != nil && s.At(n.def.ID) {
 			names = append(names, s.Name)
 		}
 	}
@@ -591,22 +598,38 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 // showLine tells what one line shows.
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	a.hear(n, line)
-	out := ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}}
-	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
+	changes := a.sampled(a.living(n, a.changesBy(n, line, at)))
 	if len(changes) > 0 {
+		n.early = n.early || n.process == nil && !n.isStarted()
 		n.enter(changes)
 		a.shows(n, at)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
 	}
 }
 
+// changesBy are what a line of a node exposes and ends.
+func (a *Agent) changesBy(n *watched, line string, at ariadne.Time) []expose.Change {
+	return a.spec.Properties.Sources.Changes(n.def.ID,
+		&ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}})
+}
+
+// living are those of some changes that count: a node that was started here and is down exposes
+// only what stays, whatever processes of it still write or call.
+func (a *Agent) living(n *watched, changes []expose.Change) []expose.Change {
+	if n.process != nil || !n.isStarted() {
+		return changes
+	}
+	return slices.DeleteFunc(changes, func(c expose.Change) bool { return !c.Ends && !c.Stays })
+}
+
 // went enters that a node's process has ended.
 func (a *Agent) went(n *watched) error {
 	for _, s := range n.sources {
 		if p, ok := s.(*native.Pipe); ok {
-			// It has written this line without an end before it ended.
+			// Nobody knows whether the program has written all of a line without an end.
 			for _, line := range p.Last() {
-				a.showLine(n, line, a.now())
+				names := mapped(a.changesBy(n, line, a.now()), func(c expose.Change) string { return c.Name })
+				a.lose(n, n.checked, a.now(), a.staying(names), "its last line has no end")
 			}
 		}
 	}

@@ -3,13 +3,13 @@ package watch
 import (
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Calls of functions are seen only in programs that have probes. The programs that the commands of
@@ -19,46 +19,57 @@ import (
 
 // sight is in which programs of a node functions are seen.
 type sight struct {
-	// lacking are the functions, by query, that no program has had which the node was seen to run
+	// missing are the functions, by query, that no program has had which the node was seen to run
 	// since it began.
-	lacking  map[int]bool
-	begun    ariadne.Time    // when it began
-	looked   ariadne.Time    // when its programs were looked at last
-	expected bool            // programs that it should run have all of them
-	late     bool            // probes may have been set in a program after it began
-	unseen   []string        // what is lacking, in words, as far as it was told
-	ran      map[string]bool // paths of programs with some, which it may run again
+	missing map[int]bool
+	some    bool         // the node should have functions
+	begun   ariadne.Time // when it began, by the machine's clock
+	looked  ariadne.Time // when its programs were looked at last, likewise
+	certain bool         // the program that its command names has all of them
+	found   bool         // all were found since the watch began
+	// lost are programs of which it was told that earlier calls are missing, or that none is
+	lost   map[native.FileID]bool
+	unseen []string // what is missing, in words, as far as it was told
+	said   bool     // a person was told
 }
 
-// seekLater is how often programs of a node are looked at that has long been without a function.
+// seekLater is how often a node's programs are looked at when it has run for a while.
 const seekLater = time.Second
+
+// needs reports whether a node should have what a probe reads. A client need not have what servers
+// have, unless it is named.
+func (n *watched) needs(p *spec.Probe) bool {
+	return p.At(n.def.ID) && (!n.def.Client || p.Nodes != nil)
+}
 
 // beginSight is called when a process of a node begins, or when the functions have changed.
 func (a *Agent) beginSight(n *watched) {
-	n.sight = sight{lacking: map[int]bool{}, begun: a.now(), expected: true, ran: n.sight.ran}
-	if n.sight.ran == nil {
-		n.sight.ran = map[string]bool{}
-	}
+	n.sight = sight{missing: map[int]bool{}, begun: native.Now(), found: n.sight.found,
+		lost: map[native.FileID]bool{}}
 	for i, p := range a.of {
-		// A client need not have the functions of servers.
-		if p.Function != "" && p.At(n.def.ID) && !n.def.Client {
-			n.sight.lacking[i] = true
+		if p.Function != "" && n.needs(p) {
+			n.sight.missing[i], n.sight.some = true, true
 		}
 	}
-	missing := maps.Clone(n.sight.lacking)
-	paths := slices.Collect(maps.Keys(n.sight.ran))
+	if !n.sight.some {
+		a.tellSight(n)
+		return
+	}
+	missing := maps.Clone(n.sight.missing)
 	if n.isStarted() {
 		for _, args := range n.commands() {
-			paths = append(paths, a.programsIn(args)...)
+			for _, path := range a.programsIn(args[:1]) {
+				a.removeFunctions(missing, path)
+			}
 		}
 	}
-	for _, path := range slices.Concat(paths, runningIn(n)) {
-		if id, err := native.IdentifyFile(path); err == nil {
-			a.removeFunctions(missing, id)
+	for _, path := range runningIn(n) {
+		if id, ok := a.removeFunctions(missing, path); ok {
+			n.sight.lost[id] = true // what it called before is told otherwise
 		}
 	}
-	n.sight.expected = len(missing) == 0
-	a.tellSight(n, lacksAfter)
+	n.sight.certain = len(missing) == 0
+	a.tellSight(n)
 }
 
 // runningIn are the files of the programs that a node runs.
@@ -71,60 +82,66 @@ func runningIn(n *watched) (paths []string) {
 	return paths
 }
 
-// removeFunctions removes those functions that have probes in a program.
-func (a *Agent) removeFunctions(from map[int]bool, id native.FileID) {
-	if p := a.programs[id]; p != nil && p.ready {
-		for _, i := range p.functions {
-			delete(from, i)
-		}
+// removeFunctions removes those functions that have probes in a program's file. ok: the file was
+// read.
+func (a *Agent) removeFunctions(from map[int]bool, path string) (id native.FileID, ok bool) {
+	id, err := native.IdentifyPath(path)
+	p := a.programs[id]
+	if err != nil || p == nil || !p.ready {
+		return id, false
 	}
+	for _, i := range p.functions {
+		delete(from, i)
+	}
+	return id, true
 }
 
-// seekFunctions looks at the programs that a node runs, as long as one lacks a function. wait is
-// for how long the node may take to begin the program that it should run.
-func (a *Agent) seekFunctions(n *watched, wait time.Duration) {
+// seekFunctions looks now and then at the programs that a node runs.
+func (a *Agent) seekFunctions(n *watched) {
 	s := &n.sight
-	seldom := wait > 0 && a.now() >= s.begun.Add(lacksAfter)
-	if n.process == nil || len(s.lacking) == 0 || seldom && a.now() < s.looked.Add(seekLater) {
+	if n.process == nil || !s.some {
 		return
 	}
-	s.looked = a.now()
-	lacked, running := len(s.lacking), runningIn(n)
-	for _, path := range running {
-		id, err := native.IdentifyFile(path)
-		if err != nil {
-			continue // it has ended
-		}
-		switch p := a.programs[id]; {
-		case p == nil:
-			a.learn(path, id)
-			s.late = true
-		case !p.ready:
-			s.late = true
-		case len(p.functions) > 0:
-			a.removeFunctions(s.lacking, id)
-			if file, err := os.Readlink(path); err == nil {
-				s.ran[file] = true
+	now := native.Now()
+	if (len(s.missing) == 0 || now >= s.begun.Add(lacksAfter)) && now < s.looked.Add(seekLater) && !a.ending {
+		return
+	}
+	s.looked = now
+	reads := false
+	for _, path := range runningIn(n) {
+		id, ok := a.removeFunctions(s.missing, path)
+		if !ok {
+			reads = true
+			if a.programs[id] == nil && id != (native.FileID{}) {
+				a.learn(path, id)
 			}
+			continue
+		}
+		if p := a.programs[id]; len(p.functions) > 0 && p.probed > s.begun && !s.lost[id] {
+			at := a.now()
+			a.lose(n, at, at, a.namesByCalls(n), "it ran before its functions were watched")
+			s.lost[id] = true
 		}
 	}
-	if len(s.lacking) < lacked && (!s.expected || s.late) {
-		at := a.now()
-		a.lose(n, at, at, a.namesByCalls(n), "it ran before its functions were watched")
+	if s.found = s.found || len(s.missing) == 0; reads && len(s.missing) > 0 {
+		s.certain = false
 	}
-	if len(running) > 0 {
-		a.tellSight(n, wait)
-	}
+	a.tellSight(n)
 }
 
-// tellSight tells which functions are not seen. Those of a program that the node should run are
-// missed after a time.
-func (a *Agent) tellSight(n *watched, wait time.Duration) {
+// tellSight tells which functions are not seen. Those of the program that the command names are
+// missed after a time, and at the end of the watch only if they were never found.
+func (a *Agent) tellSight(n *watched) {
 	s := &n.sight
 	s.unseen = nil
-	if len(s.lacking) > 0 && (!s.expected || a.now() >= s.begun.Add(wait)) {
-		all := mapped(slices.Sorted(maps.Keys(s.lacking)), func(i int) string { return a.of[i].What() })
+	late := native.Now() >= s.begun.Add(lacksAfter)
+	if len(s.missing) > 0 && (!s.certain || late) && !(a.ending && s.found && !late) {
+		all := mapped(slices.Sorted(maps.Keys(s.missing)), func(i int) string { return a.of[i].What() })
 		s.unseen = []string{strings.Join(all, ", ") + " in a program with debug information"}
 	}
-	a.tellLacking(n)
+	a.seek(n)
+	if s.unseen != nil && late && !s.said && a.onWait != nil && !a.ending {
+		s.said = true
+		a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
+	}
 }

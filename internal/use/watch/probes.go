@@ -188,18 +188,18 @@ func isELF(path string) bool {
 
 // probeFile sets probes in a program's file, and finds its variables, once.
 func (a *Agent) probeFile(path string) error {
-	id, err := native.IdentifyFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	id, err := native.IdentifyFile(f)
 	if err != nil || a.programs[id] != nil {
 		return err
 	}
 	if a.onWait != nil {
 		a.onWait("reading the debug information of " + path)
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
 	found, err := findIn(f, a.queries)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -254,11 +254,9 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	// What a call exposes is told before a loss of calls that follow it: a call that was dropped
 	// before the others are read is told of after these.
 	began, some, dropped := a.now(), false, make([]uint64, len(a.dropped))
-	if a.spec.Watch.MaxCalls > 0 {
-		for _, n := range a.nodes {
-			if dropped[n.def.ID], err = a.kernel.Dropped(int(n.def.ID)); err != nil {
-				return false, err
-			}
+	for _, n := range a.nodes {
+		if dropped[n.def.ID], err = a.kernel.Dropped(int(n.def.ID)); err != nil {
+			return false, err
 		}
 	}
 	complete, err = a.kernel.Calls(func(c probe.Call) {
@@ -267,7 +265,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		a.showCall(&c)
 	})
 	a.called = some
-	if err != nil || !complete || a.spec.Watch.MaxCalls == 0 {
+	if err != nil || !complete {
 		return complete, err
 	}
 	for _, n := range a.nodes {
@@ -350,7 +348,7 @@ func (a *Agent) showCall(c *probe.Call) {
 		e = ariadne.Exposure{Name: p.Name, Key: ariadne.ExposureKey(c.Values), Ends: true}
 	}
 	out := ariadne.Output{Exposures: []ariadne.Shown{{At: at, Exposure: e}}}
-	changes := a.sampled(a.spec.Properties.Sources.Changes(n.def.ID, &out))
+	changes := a.sampled(a.living(n, a.spec.Properties.Sources.Changes(n.def.ID, &out)))
 	if len(changes) == 0 {
 		return
 	}

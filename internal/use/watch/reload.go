@@ -196,7 +196,11 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Text = live.Show, changes, "known before"
 		a.addRecord(n, r)
 	}
-	names := slices.Concat(unknown, n.unknown)
+	names := slices.Concat(slices.DeleteFunc(slices.Clone(unknown), func(name string) bool {
+		return !slices.ContainsFunc(a.spec.Properties.Sources, func(s expose.Source) bool {
+			return s.Name == name && s.At(n.def.ID)
+		})
+	}), n.unknown)
 	if n.process == nil {
 		names = a.staying(names)
 	}
@@ -208,6 +212,9 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 	a.poll(n, r.After)
 	if n.process != nil {
 		a.beginSight(n)
+	} else {
+		n.sight = sight{found: n.sight.found}
+		a.seek(n)
 	}
 	if n.sought != "" {
 		a.tellSought(n)

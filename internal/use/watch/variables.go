@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
@@ -22,6 +23,7 @@ type program struct {
 	entry     uint64           // the address at which it begins
 	sites     []debuginfo.Site // of variables
 	functions []int            // by query: those that have probes
+	probed    ariadne.Time     // when these were set, by the machine's clock
 	wrong     string           // why nothing of it can be read
 	ready     bool             // the file was read
 }
@@ -35,7 +37,7 @@ func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
 			continue // it has ended, and its parent does not know yet
 		}
 		path := fmt.Sprintf("/proc/%d/exe", tid)
-		id, err := native.IdentifyFile(path)
+		id, err := native.IdentifyPath(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			is.wrong = cmp.Or(is.wrong, "a process ends")
 			continue
@@ -89,6 +91,10 @@ func (a *Agent) learn(path string, id native.FileID) {
 	if err != nil {
 		return // the process has ended
 	}
+	if is, err := native.IdentifyFile(f); err != nil || is != id {
+		f.Close() // the process has begun another program meanwhile
+		return
+	}
 	waits := &program{}
 	a.programs[id] = waits
 	queries := a.queries
@@ -102,15 +108,14 @@ func (a *Agent) learn(path string, id native.FileID) {
 			return nil // the properties have changed
 		}
 		if err == nil {
-			err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found)
+			if err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found); err != nil {
+				for _, n := range a.nodes {
+					a.lose(n, n.checked, a.now(), a.namesByCalls(n), err.Error())
+				}
+			}
 		}
 		if err != nil {
 			a.programs[id] = &program{ready: true, wrong: err.Error()}
-		}
-		for _, n := range a.nodes {
-			if err != nil {
-				a.lose(n, n.checked, a.now(), a.namesByCalls(n), err.Error())
-			}
 		}
 		return nil
 	})
@@ -156,7 +161,9 @@ func (a *Agent) enterProgram(id native.FileID, path string, found *finding) erro
 	for _, s := range found.functions {
 		found.variables.functions = append(found.variables.functions, s.Query)
 	}
-	return a.kernel.Probe(path, found.file, found.functions, a.queries)
+	err := a.kernel.Probe(path, found.file, found.functions, a.queries)
+	found.variables.probed = native.Now()
+	return err
 }
 
 // lacksAfter is how long a program may need to begin the one that has a variable.
@@ -168,7 +175,7 @@ func (a *Agent) seekVariables(n *watched, wait time.Duration) {
 	if n.lacks == nil {
 		n.lacks = map[string]bool{}
 		for i := range a.spec.Probes {
-			if p := &a.spec.Probes[i]; p.Variable != "" && p.At(n.def.ID) && !n.def.Client {
+			if p := &a.spec.Probes[i]; p.Variable != "" && n.needs(p) {
 				n.lacks[p.Name] = true
 			}
 		}
@@ -184,14 +191,8 @@ func (a *Agent) seekVariables(n *watched, wait time.Duration) {
 			n.lacking = append(n.lacking, sourceOf(a.spec, name)+" in a program with debug information")
 		}
 	}
-	a.tellLacking(n)
-}
-
-// tellLacking tells what a node lacks, if that has changed.
-func (a *Agent) tellLacking(n *watched) {
 	was := n.sought
-	a.seek(n)
-	if len(n.lacking)+len(n.sight.unseen) > 0 && n.sought != was && a.onWait != nil && !a.ending {
+	if a.seek(n); len(n.lacking) > 0 && n.sought != was && a.onWait != nil && !a.ending {
 		a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
 	}
 }
