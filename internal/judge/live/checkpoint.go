@@ -269,8 +269,8 @@ func (v *Verifier) Restore(state []byte) error {
 	}
 	v.aims.until, v.aims.unsure = from.AimsUntil, from.Unsure
 	for i, a := range from.Aims {
-		v.aims.states[i] = aim{waits: a.Waits, open: a.Open, since: a.Since, first: a.First, holds: a.Holds, from: a.From,
-			reported: a.Reported, interrupted: a.Interrupted, late: a.Late}
+		v.aims.states[i] = aim{waits: a.Waits, open: a.Open, since: a.Since, first: a.First, holds: a.Holds,
+			from: a.From, reported: a.Reported, interrupted: a.Interrupted, late: a.Late}
 	}
 	for i := range from.History {
 		h := &from.History[i]

@@ -199,7 +199,8 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 			lost := map[string]bool{}
 			tellLost := func() {
 				if len(lost) > 0 {
-					tell(Record{Kind: Lost, After: checked, At: at, Names: slices.Sorted(maps.Keys(lost)), Text: "lost"})
+					names := slices.Sorted(maps.Keys(lost))
+					tell(Record{Kind: Lost, After: checked, At: at, Names: names, Text: "lost"})
 					clear(lost)
 				}
 			}

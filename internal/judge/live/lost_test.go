@@ -102,7 +102,7 @@ func TestOnlyTrueGoals(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const within = 60
 		x := drawTruth(t, true)
-		x.polls = false // nobody knows a value between two reads, so such a finding is only suspected
+		x.polls = false // of values that are read now and then, a finding is only suspected
 		stable := time.Duration(rapid.SampledFrom([]int{0, 0, 20}).Draw(t, "stable for"))
 		goal := property.Goal{Name: "led", Expr: "len(leader) > 0", Within: within, StableFor: stable}
 		leadsTo := rapid.Bool().Draw(t, "leads to")
@@ -144,7 +144,7 @@ func TestOnlyTrueGoals(t *testing.T) {
 				led = min(led, x.from[i])
 				is := led.Add(stable) < min(ends, end)
 				if is && ends > begin {
-					t.Fatalf("%s\nbut from %d on, between %d and %d, there was\n%s", f.Message, x.from[i], begin, end, s)
+					t.Fatalf("%s\nbut from %d on, from %d to %d, there was\n%s", f.Message, x.from[i], begin, end, s)
 				}
 				if is {
 					waits = !leadsTo

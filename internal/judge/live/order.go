@@ -54,7 +54,7 @@ func heard(a, b *event) bool {
 
 // divides reports whether all events of one list have certainly happened before all of another one:
 // then there was a moment between them. Both are short: only events that are close in time are
-// there. What is lost may have happened before an event of the same node that was told earlier.
+// there. A lost event may have happened before an event of the same node that was told earlier.
 func (o *order) divides(early, late []*event) bool {
 	for _, a := range early {
 		for _, b := range late {
