@@ -444,6 +444,9 @@ func TestBehind(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.dropped = make([]uint64, 1)
+	if a.nodes[0].process, err = native.Attach(os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
 	show := func() {
 		t.Helper()
 		a.showLine(a.nodes[0], "leads 1", a.now())
