@@ -53,6 +53,11 @@ func (s Sources) Stay(name string) bool {
 	return slices.ContainsFunc(s, func(r Source) bool { return r.Name == name && r.Stays })
 }
 
+// Expose reports whether a node may have tuples of a name.
+func (s Sources) Expose(name string, node ariadne.NodeID) bool {
+	return slices.ContainsFunc(s, func(r Source) bool { return r.Name == name && r.At(node) })
+}
+
 // HaveKeys reports whether tuples of a name may have keys.
 func (s Sources) HaveKeys(name string) bool {
 	return slices.ContainsFunc(s, func(r Source) bool { return r.Name == name && r.Key != nil })

@@ -91,7 +91,6 @@ func (a *aims) glimpse(v *Verifier, e *event, certain bool) error {
 		case holds&(1<<i) == 0 || a.goals[i].StableFor > 0:
 		case certain:
 			a.met(i, e.At)
-			a.states[i].holds = false // it is over already
 		default:
 			a.states[i].interrupt()
 		}

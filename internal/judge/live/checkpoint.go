@@ -122,8 +122,7 @@ func (v *Verifier) Save() ([]byte, error) {
 	}
 	v.fill()
 	to := &saved{Begin: v.begin, Passed: v.passed, Stamp: v.stamp, AimsUntil: v.aims.until, Unsure: v.aims.unsure,
-		Broken:    v.broken,
-		Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
+		Broken: v.broken, Suspected: v.suspected, Series: v.series, Doubts: v.doubts, Counts: v.Counts,
 		Snapshot: saveSnapshot(&v.snapshot)}
 	w := &saver{to, map[*Positions]int{}, map[*event]int{}}
 	for i := range v.nodes {

@@ -109,7 +109,7 @@ type Verifier struct {
 	history    []Shown
 	series     *property.Series // nil: the property is no number
 	found      []Finding
-	doubts     map[string]doubt // by what is in doubt
+	doubts     map[string]doubt // by reason
 	Counts
 }
 
@@ -283,7 +283,8 @@ func (v *Verifier) compare(r *Record) {
 			}
 			if v.Compared++; ahead(got, sent) {
 				v.Inverted++
-				v.doubt(0, "node %s had read more of a TCP stream than node %s sent later: their clocks differ by more than clock_error (%v)", v.properties.Nodes[i], v.properties.Nodes[r.Node], v.ClockError)
+				v.doubt(0, "node %s had read more of a TCP stream than node %s sent later: their clocks differ by more than clock_error (%v)",
+					v.properties.Nodes[i], v.properties.Nodes[r.Node], v.ClockError)
 			}
 		}
 	}
@@ -393,10 +394,16 @@ func (v *Verifier) pass(until ariadne.Time) error {
 	if len(v.aims.goals) == 0 {
 		return nil
 	}
+	return v.aims.pass(v, v.settledUntil(until))
+}
+
+// settledUntil is the first time at which a pending event may have happened, but not later than
+// until.
+func (v *Verifier) settledUntil(until ariadne.Time) ariadne.Time {
 	for _, e := range v.pending {
 		until = min(until, e.After)
 	}
-	return v.aims.pass(v, until)
+	return until
 }
 
 // first returns the place of a pending event that can come first. By the clocks it is the earliest,
@@ -407,10 +414,10 @@ func (v *Verifier) first() int {
 		v.Inverted++
 		if by := time.Duration(inverted.sent.After - inverted.read.At); by > v.ClockError {
 			nodes := v.properties.Nodes
-			v.doubtAs(fmt.Sprintf("messages from %s to %s", nodes[inverted.sent.Node], nodes[inverted.read.Node]), 0,
-				"node %s had read what node %s sent later: their clocks differ by %v, which is more than clock_error (%v) (%s at %v, %s at %v)",
-				nodes[inverted.read.Node], nodes[inverted.sent.Node], by, v.ClockError, inverted.read.Text,
-				inverted.read.At, inverted.sent.Text, inverted.sent.After)
+			v.doubtOnce(fmt.Sprintf("by %v: %s at %v, %s at %v", by, inverted.read.Text, inverted.read.At,
+				inverted.sent.Text, inverted.sent.After),
+				"node %s had read what node %s sent later: their clocks differ by more than clock_error (%v)",
+				nodes[inverted.read.Node], nodes[inverted.sent.Node], v.ClockError)
 		}
 	}
 	return k
@@ -806,35 +813,34 @@ func (v *Verifier) Name() string {
 
 // forget drops events that are over when pending ones, and those to come, can begin.
 func (v *Verifier) forget(until ariadne.Time) {
-	begin := until
-	for _, e := range v.pending {
-		begin = min(begin, e.After)
-	}
+	begin := v.settledUntil(until)
 	v.recent = slices.DeleteFunc(v.recent, func(e *event) bool { return e.At+ariadne.Time(v.ClockError) < begin })
 }
 
 // doubt is why something could not be judged.
 type doubt struct {
-	Text    string // of the first time
+	First   string // details of the first time, or ""
 	Times   int
 	Missing uint64 // events, as far as they were counted
 }
 
 // doubt notes why something could not be judged, and how many events are missing; 0: nobody knows.
 func (v *Verifier) doubt(missing uint64, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	v.doubtAs(text, missing, "%s", text)
-}
-
-// doubtAs notes what differs each time in some words: only the first time is told, and how often.
-func (v *Verifier) doubtAs(what string, missing uint64, format string, args ...any) {
-	d, ok := v.doubts[what]
-	if !ok {
-		d.Text = fmt.Sprintf(format, args...)
-	}
+	why := fmt.Sprintf(format, args...)
+	d := v.doubts[why]
 	d.Times++
 	d.Missing += missing
-	v.doubts[what] = d
+	v.doubts[why] = d
+}
+
+// doubtOnce is doubt with details, of which those of the first time are told.
+func (v *Verifier) doubtOnce(details, format string, args ...any) {
+	v.doubt(0, format, args...)
+	why := fmt.Sprintf(format, args...)
+	if d := v.doubts[why]; d.Times == 1 {
+		d.First = details
+		v.doubts[why] = d
+	}
 }
 
 // Turn says that nothing more comes, because the properties have changed. Events that could not be
@@ -854,16 +860,17 @@ func (v *Verifier) Found() []Finding {
 // Doubts say what could not be judged, one line each.
 func (v *Verifier) Doubts() []string {
 	var all []string
-	for what, d := range v.doubts {
+	for why, d := range v.doubts {
+		if d.First != "" {
+			why += " (first " + d.First + ")"
+		}
 		switch {
 		case d.Missing > 0:
-			d.Text += fmt.Sprintf(" (%d missing)", d.Missing)
-		case d.Times > 1 && d.Text != what:
-			d.Text += fmt.Sprintf(" (the first of %d times)", d.Times)
+			why += fmt.Sprintf(" (%d missing)", d.Missing)
 		case d.Times > 1:
-			d.Text += fmt.Sprintf(" (%d times)", d.Times)
+			why += fmt.Sprintf(" (%d times)", d.Times)
 		}
-		all = append(all, d.Text)
+		all = append(all, why)
 	}
 	slices.Sort(all)
 	for i := range v.nodes {

@@ -17,20 +17,18 @@ import (
 // A node may run another program: one without debug information, or one that a script begins. Then
 // what the node exposes by calls is unknown, and the watch looks for the functions.
 
-// sight is in which programs of a node functions are seen.
+// sight is what is known of a node's functions: which of them have probes in programs that it runs.
 type sight struct {
-	// missing are the functions, by query, that no program has had which the node was seen to run
-	// since it began.
+	// missing are the functions without probes so far, by query. The node may not have begun the
+	// program that has them.
 	missing map[int]bool
-	some    bool         // the node should have functions
-	begun   ariadne.Time // when it began, by the machine's clock
-	looked  ariadne.Time // when its programs were looked at last, likewise
-	certain bool         // the program that its command names has all of them
-	found   bool         // all were found since the watch began
-	// lost are programs of which it was told that earlier calls are missing, or that none is
-	lost   map[native.FileID]bool
-	unseen []string // what is missing, in words, as far as it was told
-	said   bool     // a person was told
+	some    bool                   // the node should have functions
+	begun   ariadne.Time           // when it began, by the machine's clock
+	looked  ariadne.Time           // when its programs were looked at last, likewise
+	certain bool                   // the program that its command names has all of them
+	told    map[native.FileID]bool // programs of which nothing more is to be told as lost
+	unseen  []string               // what is missing, in words, as far as verifiers were told
+	said    bool                   // a person was told, too
 }
 
 // seekLater is how often a node's programs are looked at when it has run for a while.
@@ -44,8 +42,7 @@ func (n *watched) needs(p *spec.Probe) bool {
 
 // beginSight is called when a process of a node begins, or when the functions have changed.
 func (a *Agent) beginSight(n *watched) {
-	n.sight = sight{missing: map[int]bool{}, begun: native.Now(), found: n.sight.found,
-		lost: map[native.FileID]bool{}}
+	n.sight = sight{missing: map[int]bool{}, begun: native.Now(), told: map[native.FileID]bool{}}
 	for i, p := range a.of {
 		if p.Function != "" && n.needs(p) {
 			n.sight.missing[i], n.sight.some = true, true
@@ -65,7 +62,7 @@ func (a *Agent) beginSight(n *watched) {
 	}
 	for _, path := range runningIn(n) {
 		if id, ok := a.removeFunctions(missing, path); ok {
-			n.sight.lost[id] = true // what it called before is told otherwise
+			n.sight.told[id] = true // enterProcess and tellKnown say what it may have called before
 		}
 	}
 	n.sight.certain = len(missing) == 0
@@ -117,25 +114,25 @@ func (a *Agent) seekFunctions(n *watched) {
 			}
 			continue
 		}
-		if p := a.programs[id]; len(p.functions) > 0 && p.probed > s.begun && !s.lost[id] {
+		if p := a.programs[id]; len(p.functions) > 0 && p.probed > s.begun && !s.told[id] {
 			at := a.now()
 			a.lose(n, at, at, a.namesByCalls(n), "it ran before its functions were watched")
-			s.lost[id] = true
+			s.told[id] = true
 		}
 	}
-	if s.found = s.found || len(s.missing) == 0; reads && len(s.missing) > 0 {
+	if reads && len(s.missing) > 0 {
 		s.certain = false
 	}
 	a.tellSight(n)
 }
 
 // tellSight tells which functions are not seen. Those of the program that the command names are
-// missed after a time, and at the end of the watch only if they were never found.
+// missed after a time.
 func (a *Agent) tellSight(n *watched) {
 	s := &n.sight
 	s.unseen = nil
 	late := native.Now() >= s.begun.Add(lacksAfter)
-	if len(s.missing) > 0 && (!s.certain || late) && !(a.ending && s.found && !late) {
+	if len(s.missing) > 0 && (!s.certain || late) {
 		all := mapped(slices.Sorted(maps.Keys(s.missing)), func(i int) string { return a.of[i].What() })
 		s.unseen = []string{strings.Join(all, ", ") + " in a program with debug information"}
 	}

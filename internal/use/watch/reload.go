@@ -196,11 +196,9 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 		r.Kind, r.Changes, r.Text = live.Show, changes, "known before"
 		a.addRecord(n, r)
 	}
-	names := slices.Concat(slices.DeleteFunc(slices.Clone(unknown), func(name string) bool {
-		return !slices.ContainsFunc(a.spec.Properties.Sources, func(s expose.Source) bool {
-			return s.Name == name && s.At(n.def.ID)
-		})
-	}), n.unknown)
+	names := slices.DeleteFunc(slices.Concat(unknown, n.unknown), func(name string) bool {
+		return !a.spec.Properties.Sources.Expose(name, n.def.ID)
+	})
 	if n.process == nil {
 		names = a.staying(names)
 	}
@@ -213,7 +211,7 @@ func (a *Agent) tellKnown(n *watched, unknown []string) {
 	if n.process != nil {
 		a.beginSight(n)
 	} else {
-		n.sight = sight{found: n.sight.found}
+		n.sight = sight{}
 		a.seek(n)
 	}
 	if n.sought != "" {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 )
 
 // TestNeverFound: a watch is inconclusive if it has never found a node's process, or a file with
@@ -174,20 +176,78 @@ watch:
 	}
 }
 
-// TestLastLine: a line without an end that a program wrote last comes before its end, so that
-// nobody exposes it then.
+// TestLastLine: a line without an end that a program wrote last does not count. If it
+// would have exposed something that stays, that is unknown.
 func TestLastLine(t *testing.T) {
 	s := specOf(t, `
 nodes: [{name: n1}, {name: n2}]
-expose: {leader: 'leads (?P<term>\d+)', begun: 'begins (?P<name>\w+)'}
-properties: {no leader: {always: 'len(leader) == 0'}, begun: {never: 'len(begun) > 0'}}
+expose:
+  leader: 'leads (?P<term>\d+)'
+  vow: {line: 'leads (?P<term>\d+)', stays: true}
+  begun: 'begins (?P<name>\w+)'
+properties:
+  no leader: {always: 'len(leader) == 0'}
+  no vow: {always: 'len(vow) == 0'}
+  begun: {never: 'len(begun) > 0'}
 watch:
   nodes:
     n1: {start: 'sleep 0.3; printf "leads 1"'}
     n2: {start: 'printf "begins now"; sleep 0.1; echo; sleep 9'}
 `)
 	r := watchFor(t, s, Options{Time: time.Second})
-	if len(r.Findings) != 1 || r.Findings[0].Property != "begun" {
+	if len(r.Findings) != 1 || r.Findings[0].Property != "begun" || len(r.Doubts) != 1 ||
+		!strings.Contains(r.Doubts[0], "its last line has no end: what it exposes as vow is unknown") {
 		t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
+	}
+}
+
+// TestDownExposes: a node that was started here and is down exposes only what stays, whatever its
+// children write. Of a node that somebody else has started, lines may come before its process is
+// found: what they have exposed is unknown then.
+func TestDownExposes(t *testing.T) {
+	for _, c := range []struct {
+		how     string
+		started bool
+	}{{"start: 'sleep 9'", true}, {"pid: 1, before: nothing", false}} {
+		s := specOf(t, `
+nodes: [{name: n1}]
+expose: {leader: 'leads (?P<term>\d+)', vow: {line: 'vows (?P<term>\d+)', stays: true}}
+properties: {one: {always: 'len(leader) + len(vow) <= 1'}}
+watch: {nodes: {n1: {`+c.how+`}}}
+`)
+		a, err := newAgent(s, NewMemory(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := a.nodes[0]
+		n.met = true
+		a.showLine(n, "leads 1", a.now())
+		a.showLine(n, "vows 1", a.now())
+		p, err := native.Attach(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.enterProcess(n, p, a.now()); err != nil {
+			t.Fatal(err)
+		}
+		var shown, lost []string
+		for _, r := range a.batch {
+			lost = append(lost, r.Names...)
+			for _, change := range r.Changes {
+				shown = append(shown, change.Name)
+			}
+		}
+		want, unknown := []string{"vow"}, []string(nil)
+		if !c.started {
+			want, unknown = []string{"leader", "vow"}, []string{"leader", "vow"}
+		}
+		if !slices.Equal(shown, want) || !slices.Equal(lost, unknown) {
+			t.Errorf("%s: %q are shown, %q lost", c.how, shown, lost)
+		}
+		a.waiter.Drop(p.Descriptor())
+		n.process = nil
+		if err := errors.Join(p.Close(), a.close()); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
