@@ -18,21 +18,23 @@ import (
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
-
-	"golang.org/x/sys/unix"
 )
 
 // functions are the probes at functions.
 type functions struct {
-	ring    *ebpf.Map
-	reader  *ringbuf.Reader
-	dropped *ebpf.Map // by node, how many records there was no room for, or which were too many
+	ring   *ebpf.Map
+	reader *ringbuf.Reader
+	// dropped has by node how many records there was no room for, or which were too many: 1 for each
+	// call, and unseenStep for each program that began.
+	dropped *ebpf.Map
 	windows *ebpf.Map // by node, when the last window began, and how many calls there were in it
 	sites   []site
 	set     []*attached // where probes are set, by site
 	record  ringbuf.Record
 	// onMessage takes the messages of nodes; nil: they are not followed.
 	onMessage func(Message)
+	// onBegun takes the programs that nodes begin; nil: they are not followed.
+	onBegun func(Begun)
 }
 
 // site is where a probe is.
@@ -232,20 +234,7 @@ func (k *Kernel) atFunction(number int, p *plan) asm.Instructions {
 			code = append(code, asm.StoreImm(asm.R8, int16(atLengths+2*i), 0, asm.Half))
 		}
 	}
-	code = append(code,
-		asm.Mov.Reg(asm.R1, asm.R8),
-		asm.Mov.Imm(asm.R2, unix.BPF_RB_NO_WAKEUP),
-		asm.FnRingbufSubmit.Call(),
-		asm.Ja.Label("out"),
-		// There was no room: that is counted.
-		asm.LoadMapPtr(asm.R1, k.dropped.FD()).WithSymbol("full"),
-		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, -8),
-		asm.FnMapLookupElem.Call(),
-		asm.JEq.Imm(asm.R0, 0, "out"),
-		asm.Mov.Imm(asm.R1, 1),
-		asm.StoreXAdd(asm.R0, asm.R1, asm.DWord),
-	)
-	return append(code, end("out")...)
+	return append(code, k.submit(1)...)
 }
 
 // beginRecord are instructions that begin a record of the node in R7, to which R8 then points. They
@@ -363,6 +352,11 @@ func (k *Kernel) Calls(f func(Call)) (complete bool, err error) {
 		if k.tellStruck(k.record.RawSample) {
 			continue
 		}
+		if ok, err := k.tellBegun(k.record.RawSample); err != nil {
+			return false, err
+		} else if ok {
+			continue
+		}
 		c, err := k.parseCall(k.record.RawSample)
 		if err != nil {
 			return false, err
@@ -398,13 +392,15 @@ func (k *Kernel) parseCall(b []byte) (c Call, err error) {
 	return c, nil
 }
 
-// Dropped returns how many calls of a node there was no room for, since it was attached.
-func (k *Kernel) Dropped(node int) (n uint64, err error) {
+// Dropped returns how many calls of a node there was no room for, since it was attached, and of how
+// many programs that it began.
+func (k *Kernel) Dropped(node int) (calls, programs uint64, err error) {
 	if k.dropped == nil {
-		return 0, nil
+		return 0, 0, nil
 	}
+	var n uint64
 	if err := k.dropped.Lookup(uint32(node), &n); err != nil {
-		return 0, fmt.Errorf("BPF: %w", err)
+		return 0, 0, fmt.Errorf("BPF: %w", err)
 	}
-	return n, nil
+	return n % unseenStep, n / unseenStep, nil
 }

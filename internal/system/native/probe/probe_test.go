@@ -305,7 +305,7 @@ func TestDropped(t *testing.T) {
 		own.call("x")
 	}
 	got := len(calls(t, k))
-	dropped, err := k.Dropped(0)
+	dropped, _, err := k.Dropped(0)
 	if err != nil || dropped == 0 || got+int(dropped) != many {
 		t.Errorf("%d calls, %d came, %d were dropped: %v", many, got, dropped, err)
 	}
@@ -335,7 +335,7 @@ func TestMaxCalls(t *testing.T) {
 	for _, c := range calls(t, k) {
 		got[c.Node]++
 	}
-	dropped, err := k.Dropped(0)
+	dropped, _, err := k.Dropped(0)
 	if err != nil || got[0]+int(dropped) != many || got[0] < 5 || got[0] > 5*windows {
 		t.Errorf("%d calls in %d windows, %d came, %d were dropped: %v", many, windows, got[0], dropped, err)
 	}
