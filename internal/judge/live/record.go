@@ -81,7 +81,7 @@ type Record struct {
 	// nil: they were not read. Those of an event bound what the node had done when it happened: by
 	// At it had written no more than Sent, and by After it had read no less than Got.
 	Positions *Positions
-	Read      ariadne.Time
+	Read      ariadne.Time // with Beat also when it was told
 }
 
 // Stream is one direction of a TCP connection.

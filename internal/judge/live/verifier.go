@@ -235,7 +235,7 @@ func (v *Verifier) enter(r *Record) {
 			v.await(&Record{Node: r.Node, Kind: Up, After: f.now, At: f.late, Text: "there are records again"}, true)
 		}
 	}
-	f.heard = max(f.heard, r.At)
+	f.heard = max(f.heard, r.At, r.Read)
 	if f.seen = true; r.Kind == Beat {
 		if v.begin == 0 {
 			v.begin = r.At

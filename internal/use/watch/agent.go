@@ -65,8 +65,10 @@ type watched struct {
 	lacks   map[string]bool // variables that no process of it has had, by name
 	lacking []string        // the same in words, as far as they are missed
 	sight   sight
-	sought  string           // what of it was never found, as it was told
-	heard   [faultKinds]bool // it has written a line that must come before such faults
+	// unreadable is the first program that it began and that could not be read
+	unreadable string
+	sought     string           // what of it was never found, as it was told
+	heard      [faultKinds]bool // it has written a line that must come before such faults
 	traffic
 }
 
@@ -403,9 +405,18 @@ func (a *Agent) wait(most time.Duration) error {
 // finish tells so much of the time after the last event that the event can be judged.
 func (a *Agent) finish() error {
 	a.ending = true
-	for range 3 { // what polls tell at the end comes before others
+	until := native.Now().Add(settleWithin)
+	for left := 3; left > 0; left-- { // what polls tell at the end comes before others
 		if err := a.observe(context.Background()); err != nil {
 			return err
+		}
+		if len(a.begun) > 0 && native.Now() < until {
+			left++
+		}
+		select {
+		case f := <-a.calls: // a program was read
+			f()
+		default:
 		}
 		a.flush()
 		time.Sleep(a.spec.Watch.Settle + a.spec.Watch.ClockError + positionsEvery)
@@ -413,7 +424,9 @@ func (a *Agent) finish() error {
 		for _, n := range a.nodes {
 			a.poll(n, n.polls.began)
 			a.seekVariables(n, 0)
-			a.seekFunctions(n)
+			if n.process != nil && len(n.sight.missing) > 0 {
+				a.tellSight(n)
+			}
 		}
 	}
 	if a.strike != nil && a.strike.struck == "" {
@@ -439,7 +452,7 @@ func (a *Agent) observe(ctx context.Context) error {
 		switch {
 		case !ended[i]:
 			n.checked = all
-		case complete:
+		case complete && a.unread(n) == ariadne.Never:
 			if err := a.went(n); err != nil {
 				return err
 			}
@@ -470,9 +483,10 @@ func (a *Agent) observe(ctx context.Context) error {
 		if !complete {
 			break // calls may be missing that were before now
 		}
-		r := live.Record{Kind: live.Beat, After: all, At: all, Polled: a.polledUpTo(n)}
+		at := min(all, a.unread(n)-1)
+		r := live.Record{Kind: live.Beat, After: at, At: at, Polled: a.polledUpTo(n), Read: a.now()}
 		if positions != nil {
-			r.Positions, r.Read = positions[n.def.ID], a.now()
+			r.Positions = positions[n.def.ID]
 		}
 		a.addRecord(n, r)
 	}
@@ -486,7 +500,9 @@ func (a *Agent) lookRarely(ctx context.Context) {
 	}
 	a.looked = a.now()
 	for _, n := range a.nodes {
-		a.seekFunctions(n)
+		if n.process != nil && len(n.sight.missing) > 0 {
+			a.tellSight(n)
+		}
 		if n.process == nil && !n.finding && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
 			a.findBeside(ctx, n)
 		}

@@ -1,38 +1,38 @@
 package watch
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
 // Calls of functions are seen only in programs that have probes. The programs that the commands of
-// nodes name have them before they begin, and so have those that run when the watch finds them.
-// A node may run another program: one without debug information, or one that a script begins. Then
-// what the node exposes by calls is unknown, and the watch looks for the functions.
+// nodes name have them before they begin, and so have those that run when the watch finds them. A
+// node may begin another program, from a script for example. The kernel tells of it, and the watch
+// reads its file. Until that is done, no moment after the begin is judged. If the program has the
+// functions, its calls before the probes were set are missing. If no program of a node has a
+// function, it is unknown what the node exposes by its calls.
 
 // sight is what is known of a node's functions: which of them have probes in programs that it runs.
 type sight struct {
 	// missing are the functions without probes so far, by query. The node may not have begun the
 	// program that has them.
 	missing map[int]bool
-	some    bool                   // the node should have functions
-	begun   ariadne.Time           // when it began, by the machine's clock
-	looked  ariadne.Time           // when its programs were looked at last, likewise
-	certain bool                   // the program that its command names has all of them
-	told    map[native.FileID]bool // programs of which nothing more is to be told as lost
-	unseen  []string               // what is missing, in words, as far as verifiers were told
-	said    bool                   // a person was told, too
+	begun   ariadne.Time // when it began, by the machine's clock
+	certain bool         // the program that its command names has all of them
+	unseen  []string     // what is missing, in words, as far as verifiers were told
+	said    bool         // a person was told, too
 }
-
-// seekLater is how often a node's programs are looked at when it has run for a while.
-const seekLater = time.Second
 
 // needs reports whether a node should have what a probe reads. A client need not have what servers
 // have, unless it is named.
@@ -42,27 +42,26 @@ func (n *watched) needs(p *spec.Probe) bool {
 
 // beginSight is called when a process of a node begins, or when the functions have changed.
 func (a *Agent) beginSight(n *watched) {
-	n.sight = sight{missing: map[int]bool{}, begun: native.Now(), told: map[native.FileID]bool{}}
+	n.sight = sight{missing: map[int]bool{}, begun: native.Now()}
 	for i, p := range a.of {
 		if p.Function != "" && n.needs(p) {
-			n.sight.missing[i], n.sight.some = true, true
+			n.sight.missing[i] = true
 		}
 	}
-	if !n.sight.some {
-		a.tellSight(n)
-		return
+	remove := func(from map[int]bool, path string) {
+		if id, err := native.IdentifyPath(path); err == nil && a.programs[id] != nil {
+			a.programs[id].removeFrom(from)
+		}
+	}
+	for _, path := range runningIn(n) {
+		remove(n.sight.missing, path)
 	}
 	missing := maps.Clone(n.sight.missing)
 	if n.isStarted() {
 		for _, args := range n.commands() {
 			for _, path := range a.programsIn(args[:1]) {
-				a.removeFunctions(missing, path)
+				remove(missing, path)
 			}
-		}
-	}
-	for _, path := range runningIn(n) {
-		if id, ok := a.removeFunctions(missing, path); ok {
-			n.sight.told[id] = true // enterProcess and tellKnown say what it may have called before
 		}
 	}
 	n.sight.certain = len(missing) == 0
@@ -79,51 +78,147 @@ func runningIn(n *watched) (paths []string) {
 	return paths
 }
 
-// removeFunctions removes those functions that have probes in a program's file. ok: the file was
-// read.
-func (a *Agent) removeFunctions(from map[int]bool, path string) (id native.FileID, ok bool) {
-	id, err := native.IdentifyPath(path)
-	p := a.programs[id]
-	if err != nil || p == nil || !p.ready {
-		return id, false
-	}
+// removeFrom removes those functions that have probes in the program.
+func (p *program) removeFrom(missing map[int]bool) {
 	for _, i := range p.functions {
-		delete(from, i)
+		delete(missing, i)
 	}
-	return id, true
 }
 
-// seekFunctions looks now and then at the programs that a node runs.
-func (a *Agent) seekFunctions(n *watched) {
-	s := &n.sight
-	if n.process == nil || !s.some {
+// begun is a program that a node has begun, and that was not read yet.
+type begun struct {
+	node *watched
+	at   ariadne.Time // it has called nothing before
+	id   native.FileID
+}
+
+// hasFunctions reports whether calls of a node's functions are watched.
+func (a *Agent) hasFunctions(n *watched) bool {
+	return slices.ContainsFunc(a.of, func(p *spec.Probe) bool { return p.Function != "" && p.At(n.def.ID) })
+}
+
+// hearBegun enters a program that a node has begun.
+func (a *Agent) hearBegun(b probe.Begun) {
+	n, at := a.watchedAs(ariadne.NodeID(b.Node)), native.FromKernel(b.At)-a.base
+	if n == nil || !a.hasFunctions(n) {
 		return
 	}
-	now := native.Now()
-	if (len(s.missing) == 0 || now >= s.begun.Add(lacksAfter)) && now < s.looked.Add(seekLater) && !a.ending {
-		return
+	id := b.File
+	if other, ok := a.others[id]; ok {
+		id = other
 	}
-	s.looked = now
-	reads := false
-	for _, path := range runningIn(n) {
-		id, ok := a.removeFunctions(s.missing, path)
+	if a.programs[id] == nil {
+		f, is, ok := openBegun(n, &b)
 		if !ok {
-			reads = true
-			if a.programs[id] == nil && id != (native.FileID{}) {
-				a.learn(path, id)
-			}
+			n.unreadable = cmp.Or(n.unreadable, b.Path)
+			a.lose(n, at, a.now(), a.namesByCalls(n),
+				"it began a program that could not be read, such as "+n.unreadable)
+			return
+		}
+		if is != id {
+			a.others[id] = is
+		}
+		id = is
+		a.learn(f, id)
+	}
+	a.begun = append(a.begun, begun{n, at, id})
+}
+
+// openBegun opens the file of a program that a node has begun. The process may have ended.
+func openBegun(n *watched, b *probe.Begun) (f *os.File, id native.FileID, ok bool) {
+	paths := []string{fmt.Sprintf("/proc/%d/exe", b.PID)}
+	pids := []int{b.PID}
+	if n.process != nil {
+		pids = append(pids, n.process.PID)
+	}
+	for _, pid := range pids {
+		from := "cwd"
+		if filepath.IsAbs(b.Path) {
+			from = "root"
+		}
+		paths = append(paths, fmt.Sprintf("/proc/%d/%s/%s", pid, from, b.Path))
+	}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
 			continue
 		}
-		if p := a.programs[id]; len(p.functions) > 0 && p.probed > s.begun && !s.told[id] {
-			at := a.now()
-			a.lose(n, at, at, a.namesByCalls(n), "it ran before its functions were watched")
-			s.told[id] = true
+		id, err := native.IdentifyFile(f)
+		same := id
+		same.Device = b.File.Device // some file systems show another one
+		if err == nil && same == b.File {
+			return f, id, true
+		}
+		f.Close()
+	}
+	return nil, id, false
+}
+
+// begunUnseen enters the programs that a node runs, when it has begun some of which nobody has told
+// since a time.
+func (a *Agent) begunUnseen(n *watched, since ariadne.Time) {
+	if n.process == nil || !a.hasFunctions(n) {
+		return
+	}
+	for _, path := range runningIn(n) {
+		f, err := os.Open(path)
+		if err != nil {
+			continue // it has ended
+		}
+		id, err := native.IdentifyFile(f)
+		if err != nil || a.programs[id] != nil {
+			f.Close()
+			continue
+		}
+		a.learn(f, id)
+		a.begun = append(a.begun, begun{n, since, id})
+	}
+}
+
+// settle enters what programs have that were read since.
+func (a *Agent) settle() {
+	a.begun = slices.DeleteFunc(a.begun, func(b begun) bool {
+		p := a.programs[b.id]
+		if p.ready {
+			a.meet(b, p)
+		}
+		return p.ready
+	})
+}
+
+// meet enters that a node has begun a program that was read.
+func (a *Agent) meet(b begun, p *program) {
+	n := b.node
+	if p.probed-a.base > b.at {
+		var names []string
+		for _, i := range p.functions {
+			if name := a.of[i].Name; a.of[i].At(n.def.ID) && !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+		if n.process == nil {
+			names = a.staying(names)
+		}
+		a.lose(n, b.at, a.now(), names, "it ran before its functions were watched")
+	}
+	if len(n.sight.missing) == 0 || n.process == nil {
+		return
+	}
+	p.removeFrom(n.sight.missing)
+	n.sight.certain = false
+	a.tellSight(n)
+}
+
+// unread is the time from which on it is unknown whether calls of a node are seen, because it has
+// begun a program that was not read yet; Never: there is none.
+func (a *Agent) unread(n *watched) ariadne.Time {
+	first := ariadne.Never
+	for i := range a.begun {
+		if b := &a.begun[i]; b.node == n {
+			first = min(first, b.at)
 		}
 	}
-	if reads && len(s.missing) > 0 {
-		s.certain = false
-	}
-	a.tellSight(n)
+	return first
 }
 
 // tellSight tells which functions are not seen. Those of the program that the command names are
@@ -142,3 +237,6 @@ func (a *Agent) tellSight(n *watched) {
 		a.onWait(fmt.Sprintf("node %s: not found yet: %s", n.def.Name, n.sought))
 	}
 }
+
+// settleWithin is how long the end of a watch waits for a program that is being read.
+const settleWithin = 10 * time.Second

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -34,13 +35,18 @@ type probing struct {
 	of        []*spec.Probe // by query
 	functions bool          // some of them are functions
 	programs  map[native.FileID]*program
-	found     []bool       // by query
-	dropped   []uint64     // by node, as it was known last
-	placed    ariadne.Time // when positions were read last
-	called    bool         // there were calls when they were read last
-	second    ariadne.Time // when calls began to be counted against max_calls
-	made      []uint64     // by node, how many there were since
-	counted   ariadne.Time // when calls that were dropped were counted last
+	// others has the identity of a program's file as this process sees it, by the one of which the
+	// kernel tells
+	others  map[native.FileID]native.FileID
+	begun   []begun         // programs that are being read, and those that run them
+	reading *sync.Mutex     // is held to read one of them
+	found   []bool          // by query
+	dropped []probe.Dropped // by node, as it was known last
+	placed  ariadne.Time    // when positions were read last
+	called  bool            // there were calls when they were read last
+	second  ariadne.Time    // when calls began to be counted against max_calls
+	made    []uint64        // by node, how many there were since
+	counted ariadne.Time    // when calls that were dropped were counted last
 	// when probes were taken out of programs last, and when all of them were set again; Never: they
 	// are out
 	pausedAt, resumedAt ariadne.Time
@@ -65,7 +71,8 @@ func unseen(s *spec.Spec) map[string]string {
 // openKernel prepares the probes, which tell another agent, or this one. Without functions to
 // probe, the watch can do without them.
 func (a *Agent) openKernel(tells *Agent) (err error) {
-	a.programs, a.dropped = map[native.FileID]*program{}, make([]uint64, len(a.spec.Nodes))
+	a.programs, a.dropped = map[native.FileID]*program{}, make([]probe.Dropped, len(a.spec.Nodes))
+	a.others, a.reading = map[native.FileID]native.FileID{}, &sync.Mutex{}
 	a.made = make([]uint64, len(a.spec.Nodes))
 	function := ""
 	for i := range a.spec.Probes {
@@ -85,6 +92,9 @@ func (a *Agent) openKernel(tells *Agent) (err error) {
 		a.kernel.MaxCalls = a.spec.Watch.MaxCalls
 		if a.spec.Watch.EachMessage {
 			err = a.kernel.FollowMessages(tells.hearMessage)
+		}
+		if err == nil && a.functions {
+			err = a.kernel.FollowPrograms(tells.hearBegun)
 		}
 		if err == nil {
 			err = a.kernel.FollowSockets()
@@ -253,7 +263,7 @@ func (a *Agent) readCalls() (complete bool, err error) {
 	}
 	// What a call exposes is told before a loss of calls that follow it: a call that was dropped
 	// before the others are read is told of after these.
-	began, some, dropped := a.now(), false, make([]uint64, len(a.dropped))
+	began, some, dropped := a.now(), false, make([]probe.Dropped, len(a.dropped))
 	for _, n := range a.nodes {
 		if dropped[n.def.ID], err = a.kernel.Dropped(int(n.def.ID)); err != nil {
 			return false, err
@@ -265,14 +275,22 @@ func (a *Agent) readCalls() (complete bool, err error) {
 		a.showCall(&c)
 	})
 	a.called = some
-	if err != nil || !complete {
+	if err != nil {
 		return complete, err
 	}
+	a.settle()
+	if !complete {
+		return false, nil
+	}
 	for _, n := range a.nodes {
-		if more := dropped[n.def.ID] - a.dropped[n.def.ID]; more > 0 {
-			a.made[n.def.ID] += more
-			a.loseCounted(n, cmp.Or(a.counted, n.checked), a.now(), a.namesByCalls(n), more,
-				"calls of functions came too fast")
+		id, since := n.def.ID, cmp.Or(a.counted, n.checked)
+		calls, programs := dropped[id].Calls-a.dropped[id].Calls, dropped[id].Programs-a.dropped[id].Programs
+		a.made[id] += calls
+		if more := calls + programs; more > 0 {
+			a.loseCounted(n, since, a.now(), a.namesByCalls(n), more, "calls of functions came too fast")
+		}
+		if programs > 0 {
+			a.begunUnseen(n, since)
 		}
 	}
 	a.dropped, a.counted = dropped, began

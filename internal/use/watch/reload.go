@@ -237,6 +237,7 @@ func (a *Agent) probeBy(next probing) error {
 			a.probing = was
 			return err
 		}
+		a.begunUnseen(n, a.now()) // since the programs were looked at
 	}
 	return was.close()
 }

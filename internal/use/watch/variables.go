@@ -48,7 +48,7 @@ func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
 		of := a.programs[id]
 		switch {
 		case of == nil:
-			a.learn(path, id)
+			a.learnPath(path, id)
 			is.waits = true
 			continue
 		case !of.ready:
@@ -85,21 +85,30 @@ func (a *Agent) readVariable(p *spec.Probe, pids []int) polled {
 	return is
 }
 
-// learn reads the debug information of a program that a node has begun since it is watched.
-func (a *Agent) learn(path string, id native.FileID) {
+// learnPath reads the program at a path, unless another one is there now.
+func (a *Agent) learnPath(path string, id native.FileID) {
 	f, err := os.Open(path)
 	if err != nil {
 		return // the process has ended
 	}
 	if is, err := native.IdentifyFile(f); err != nil || is != id {
-		f.Close() // the process has begun another program meanwhile
+		f.Close()
 		return
 	}
+	a.learn(f, id)
+}
+
+// learn reads the debug information of a program that a node has begun since it is watched, beside
+// the loop, and closes its file.
+func (a *Agent) learn(f *os.File, id native.FileID) {
 	waits := &program{}
 	a.programs[id] = waits
-	queries := a.queries
+	queries, reading := a.queries, a.reading
 	var found *finding
+	var err error
 	a.beside(func() error {
+		reading.Lock() // it takes much memory
+		defer reading.Unlock()
 		found, err = findIn(f, queries)
 		return nil
 	}, func() error {

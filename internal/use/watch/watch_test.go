@@ -15,6 +15,7 @@ import (
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -443,7 +444,7 @@ func TestBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.dropped = make([]uint64, 1)
+	a.dropped = make([]probe.Dropped, 1)
 	if a.nodes[0].process, err = native.Attach(os.Getpid()); err != nil {
 		t.Fatal(err)
 	}

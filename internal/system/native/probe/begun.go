@@ -29,17 +29,17 @@ type Begun struct {
 // The record of a program that begins has the first fields of the record of a call. Its own fields,
 // in bytes: the process, what names the file, and the path.
 const (
-	atPID      = 16
-	atDevice   = 24
-	atInode    = 32
-	atSize     = 40
-	atSeconds  = 48
-	atNano     = 56
-	atPath     = 64
-	mostPath   = 256
-	begunSize  = atPath + mostPath
-	begins     = strikes - 1
-	unseenStep = 1 << 48 // what dropped counts for a program that began without a record
+	atPID       = 16
+	atDevice    = 24
+	atInode     = 32
+	atSize      = 40
+	atSeconds   = 48
+	atNano      = 56
+	atPath      = 64
+	mostPath    = 256
+	begunSize   = atPath + mostPath
+	begins      = strikes - 1
+	programStep = 1 << 48 // what dropped counts for a program that began without a record
 )
 
 // FollowPrograms begins to tell f of programs that nodes begin, when Calls is called.
@@ -127,7 +127,7 @@ func (k *Kernel) atExec(at fileFields) asm.Instructions {
 		asm.Mov.Imm(asm.R2, mostPath),
 		asm.LoadMem(asm.R3, asm.R9, int16(at.path), asm.DWord),
 		asm.FnProbeReadKernelStr.Call())
-	return append(code, k.submit(unseenStep)...)
+	return append(code, k.submit(programStep)...)
 }
 
 // submit are instructions that end a record, or count one for which there was no room as so many,

@@ -94,8 +94,8 @@ func TestBegun(t *testing.T) {
 	if b := all[3]; b.PID != command.Process.Pid || filepath.Base(b.Path) != "sleep" {
 		t.Errorf("%+v", b)
 	}
-	if _, programs, err := k.Dropped(7); err != nil || programs != 0 {
-		t.Error(programs, err)
+	if dropped, err := k.Dropped(7); err != nil || dropped != (Dropped{}) {
+		t.Error(dropped, err)
 	}
 
 	many, in := shellOf(`for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "$0"; done`, "/bin/true")
@@ -105,7 +105,8 @@ func TestBegun(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls(t, k)
-	if n, programs, err := k.Dropped(7); err != nil || n != 0 || programs == 0 || len(all)+int(programs) != 20 {
-		t.Errorf("%d told, %d not, %d calls: %v", len(all), programs, n, err)
+	is, err := k.Dropped(7)
+	if err != nil || is.Calls != 0 || is.Programs == 0 || len(all)+int(is.Programs) != 20 {
+		t.Errorf("%d told, %+v not: %v", len(all), is, err)
 	}
 }

@@ -24,8 +24,8 @@ import (
 type functions struct {
 	ring   *ebpf.Map
 	reader *ringbuf.Reader
-	// dropped has by node how many records there was no room for, or which were too many: 1 for each
-	// call, and unseenStep for each program that began.
+	// dropped has by node how many records there was no room for, or which were too many: 1 for
+	// each call, and programStep for each program that began.
 	dropped *ebpf.Map
 	windows *ebpf.Map // by node, when the last window began, and how many calls there were in it
 	sites   []site
@@ -392,15 +392,17 @@ func (k *Kernel) parseCall(b []byte) (c Call, err error) {
 	return c, nil
 }
 
-// Dropped returns how many calls of a node there was no room for, since it was attached, and of how
-// many programs that it began.
-func (k *Kernel) Dropped(node int) (calls, programs uint64, err error) {
+// Dropped is what of a node there was no room for, or was too much, since it was attached.
+type Dropped struct{ Calls, Programs uint64 }
+
+// Dropped returns what of a node was dropped.
+func (k *Kernel) Dropped(node int) (Dropped, error) {
 	if k.dropped == nil {
-		return 0, 0, nil
+		return Dropped{}, nil
 	}
 	var n uint64
 	if err := k.dropped.Lookup(uint32(node), &n); err != nil {
-		return 0, 0, fmt.Errorf("BPF: %w", err)
+		return Dropped{}, fmt.Errorf("BPF: %w", err)
 	}
-	return n % unseenStep, n / unseenStep, nil
+	return Dropped{n % programStep, n / programStep}, nil
 }
