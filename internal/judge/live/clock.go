@@ -75,7 +75,7 @@ func (c *Clock) Convert(r *Record) {
 	}
 	first := func(own ariadne.Time) ariadne.Time { least, _, _ := c.Offset(own); return own + least }
 	last := func(own ariadne.Time) ariadne.Time { _, most, _ := c.Offset(own); return own + most }
-	if r.Positions != nil {
+	if r.Read != 0 {
 		r.Read = last(r.Read)
 	}
 	if r.Kind == Beat {

@@ -55,8 +55,9 @@ type watched struct {
 	seq     uint64
 	checked ariadne.Time // everything before it was told
 	finding bool         // its process is looked for
+	unfound string       // why that has failed last
 	met     bool         // some process of it was found before
-	early   bool         // it has exposed something by lines since its process has ended
+	early   bool         // lines have shown something since its process has ended
 	resumed bool         // another agent has told of it before
 	exposed *expose.Set  // as far as it was told
 	unknown []string     // names of tuples that it may have exposed before it was watched
@@ -210,13 +211,18 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 func (a *Agent) findBeside(ctx context.Context, n *watched) {
 	n.finding = true
 	pid, looked := 0, a.looked
-	a.beside(func() (err error) {
-		if pid, err = pidOf(ctx, n.native); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("node %s: %w", n.def.Name, err)
-		}
+	var wrong error
+	a.beside(func() error {
+		pid, wrong = pidOf(ctx, n.native)
 		return nil
 	}, func() error {
 		n.finding = false
+		// The next look may find it: a pidfile is being written, or another process has the same
+		// arguments for a moment.
+		if a.onWait != nil && wrong != nil && ctx.Err() == nil && wrong.Error() != n.unfound {
+			n.unfound = wrong.Error()
+			a.onWait(fmt.Sprintf("node %s: %v: the watch looks again", n.def.Name, wrong))
+		}
 		if err := a.enterFound(n, pid, looked); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
@@ -499,6 +505,7 @@ func (a *Agent) lookRarely(ctx context.Context) {
 		return
 	}
 	a.looked = a.now()
+	a.dropWritten()
 	for _, n := range a.nodes {
 		if n.process != nil && len(n.sight.missing) > 0 {
 			a.tellSight(n)
@@ -614,9 +621,9 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 // showLine tells what one line shows.
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	a.hear(n, line)
-	changes := a.sampled(a.living(n, a.changesBy(n, line, at)))
-	if len(changes) > 0 {
-		n.early = n.early || n.process == nil && !n.isStarted()
+	all := a.changesBy(n, line, at)
+	n.early = n.early || len(all) > 0 && n.process == nil && !n.isStarted()
+	if changes := a.sampled(a.living(n, all)); len(changes) > 0 {
 		n.enter(changes)
 		a.shows(n, at)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
@@ -629,10 +636,10 @@ func (a *Agent) changesBy(n *watched, line string, at ariadne.Time) []expose.Cha
 		&ariadne.Output{Logs: []ariadne.LogLine{{At: at, Stream: 1, Text: line}}})
 }
 
-// living are those of some changes that count: a node that was started here and is down exposes
-// only what stays, whatever processes of it still write or call.
+// living are those of some changes that count: a node that is down exposes only what stays,
+// whatever processes of it still write or call, and however late its last lines come.
 func (a *Agent) living(n *watched, changes []expose.Change) []expose.Change {
-	if n.process != nil || !n.isStarted() {
+	if n.process != nil {
 		return changes
 	}
 	return slices.DeleteFunc(changes, func(c expose.Change) bool { return !c.Ends && !c.Stays })

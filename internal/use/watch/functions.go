@@ -85,11 +85,25 @@ func (p *program) removeFrom(missing map[int]bool) {
 	}
 }
 
+// dropWritten takes the probes out of program files to which somebody writes. Nobody runs them.
+func (a *Agent) dropWritten() {
+	for id, p := range a.programs {
+		if p.probes == nil || !p.probes.IsWritten() {
+			continue
+		}
+		delete(a.programs, id)
+		if err := p.probes.Close(); err != nil {
+			a.failed = cmp.Or(a.failed, err)
+		}
+	}
+}
+
 // begun is a program that a node has begun, and that was not read yet.
 type begun struct {
 	node *watched
 	at   ariadne.Time // it has called nothing before
 	id   native.FileID
+	main bool // the node's own process runs it
 }
 
 // hasFunctions reports whether calls of a node's functions are watched.
@@ -121,7 +135,7 @@ func (a *Agent) hearBegun(b probe.Begun) {
 		id = is
 		a.learn(f, id)
 	}
-	a.begun = append(a.begun, begun{n, at, id})
+	a.begun = append(a.begun, begun{n, at, id, n.process != nil && n.process.PID == b.PID})
 }
 
 // openBegun opens the file of a program that a node has begun. The process may have ended.
@@ -171,7 +185,7 @@ func (a *Agent) begunUnseen(n *watched, since ariadne.Time) {
 			continue
 		}
 		a.learn(f, id)
-		a.begun = append(a.begun, begun{n, since, id})
+		a.begun = append(a.begun, begun{n, since, id, false})
 	}
 }
 
@@ -179,7 +193,11 @@ func (a *Agent) begunUnseen(n *watched, since ariadne.Time) {
 func (a *Agent) settle() {
 	a.begun = slices.DeleteFunc(a.begun, func(b begun) bool {
 		p := a.programs[b.id]
-		if p.ready {
+		switch {
+		case p == nil: // it was written to
+			a.lose(b.node, b.at, a.now(), a.namesByCalls(b.node), "a program that it began was changed at once")
+			return true
+		case p.ready:
 			a.meet(b, p)
 		}
 		return p.ready
@@ -201,11 +219,21 @@ func (a *Agent) meet(b begun, p *program) {
 		}
 		a.lose(n, b.at, a.now(), names, "it ran before its functions were watched")
 	}
-	if len(n.sight.missing) == 0 || n.process == nil {
+	switch {
+	case n.process == nil:
+		return
+	case b.main:
+		// It does not run any more what it has run before.
+		said := n.sight.said
+		a.beginSight(n)
+		n.sight.said = said
+	case len(n.sight.missing) == 0:
 		return
 	}
 	p.removeFrom(n.sight.missing)
-	n.sight.certain = false
+	if len(n.sight.missing) > 0 {
+		n.sight.certain = false
+	}
 	a.tellSight(n)
 }
 

@@ -20,6 +20,7 @@ import (
 
 // caller is a program whose function is called every 100 ms. A line says that it has been called.
 // With an argument, it ends after 2 s, and that file, if it is there, comes in place of its own.
+// With another one, it goes on as that program.
 const caller = `
 #include <stdio.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ int main(int argc, char **argv) {
 	for (int k = 1;; k++) {
 		hold(k);
 		if (k == 1) { printf("held\n"); fflush(stdout); }
+		if (k == 3 && argc > 2) execl(argv[2], argv[2], (char *)0);
 		if (k == 20 && argc > 1) { rename(argv[1], argv[0]); return 0; }
 		usleep(100000);
 	}
@@ -76,6 +78,8 @@ func TestWithoutFunction(t *testing.T) {
 			"it ran before its functions were watched", record.Inconclusive},
 		{"a script that begins programs without functions",
 			script("fourth", "(while :; do /bin/true; sleep 0.01; done) & exec "+program), "", record.Nothing},
+		{"a program that begins one without debug information", program + " nothing " + stripped("last"), never,
+			record.Inconclusive},
 		{"a program that was replaced", again + " " + stripped("next"), never, record.Suspected},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -197,7 +201,7 @@ watch: {nodes: {n1: {pid: 1, before: nothing}, n2: {pid: 1, before: nothing}}}
 	id := native.FileID{Inode: 1}
 	at := a.now()
 	a.programs = map[native.FileID]*program{id: {}}
-	a.begun = []begun{{a.nodes[0], at, id}, {a.nodes[0], at + 5, id}}
+	a.begun = []begun{{a.nodes[0], at, id, false}, {a.nodes[0], at + 5, id, false}}
 	if kinds, beats, _ := observed(); beats[0] != at-1 || beats[1] < at || len(kinds) != 2 {
 		t.Errorf("%v %v, the program began at %v", kinds, beats, at)
 	}

@@ -239,7 +239,7 @@ watch: {nodes: {n1: {`+c.how+`}}}
 		}
 		want, unknown := []string{"vow"}, []string(nil)
 		if !c.started {
-			want, unknown = []string{"leader", "vow"}, []string{"leader", "vow"}
+			unknown = []string{"leader", "vow"} // it may have begun before it was found
 		}
 		if !slices.Equal(shown, want) || !slices.Equal(lost, unknown) {
 			t.Errorf("%s: %q are shown, %q lost", c.how, shown, lost)
@@ -249,5 +249,35 @@ watch: {nodes: {n1: {`+c.how+`}}}
 		if err := errors.Join(p.Close(), a.close()); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestFoundAgain: a watch goes on when it cannot tell for a while which process is that of a node.
+func TestFoundAgain(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {leader: leads}
+properties: {one: {one: leader}}
+watch: {nodes: {n1: {pidfile: n1.pid}}}
+`)
+	a, err := newAgent(s, NewMemory(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	a.onWait = func(text string) { said = append(said, text) }
+	n := a.nodes[0]
+	for _, text := range []string{"starting", "starting", fmt.Sprint(os.Getpid())} {
+		if err := os.WriteFile(n.native.PIDFile, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.findBeside(t.Context(), n)
+		(<-a.calls)()
+	}
+	if a.failed != nil || n.process == nil || len(said) != 1 || !strings.Contains(said[0], "n1.pid") {
+		t.Errorf("%v, process %v, said %q", a.failed, n.process, said)
+	}
+	if err := a.close(); err != nil {
+		t.Fatal(err)
 	}
 }

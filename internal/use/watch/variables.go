@@ -15,6 +15,7 @@ import (
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+	"github.com/ariadne-mc/ariadne/internal/system/native/probe"
 	"github.com/ariadne-mc/ariadne/internal/system/spec"
 )
 
@@ -24,6 +25,7 @@ type program struct {
 	sites     []debuginfo.Site // of variables
 	functions []int            // by query: those that have probes
 	probed    ariadne.Time     // when these were set, by the machine's clock
+	probes    *probe.Program   // nil: there are none
 	wrong     string           // why nothing of it can be read
 	ready     bool             // the file was read
 }
@@ -170,8 +172,8 @@ func (a *Agent) enterProgram(id native.FileID, path string, found *finding) erro
 	for _, s := range found.functions {
 		found.variables.functions = append(found.variables.functions, s.Query)
 	}
-	err := a.kernel.Probe(path, found.file, found.functions, a.queries)
-	found.variables.probed = native.Now()
+	probes, err := a.kernel.Probe(path, found.file, found.functions, a.queries)
+	found.variables.probes, found.variables.probed = probes, native.Now()
 	return err
 }
 

@@ -8,16 +8,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/leaf/debuginfo"
+	"github.com/ariadne-mc/ariadne/internal/system/native"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/asm"
 	"github.com/cilium/ebpf/link"
 	"github.com/cilium/ebpf/ringbuf"
+
+	"golang.org/x/sys/unix"
 )
 
 // functions are the probes at functions.
@@ -100,27 +104,82 @@ func (k *Kernel) openRing() (err error) {
 	return nil
 }
 
+// Program is a program's file with probes.
+type Program struct {
+	kernel *Kernel
+	file   *os.File // probes are set again by it, when the path is another file's
+	id     native.FileID
+	set    []*attached
+	parts  []interface{ Close() error }
+	// asked: a lease was asked for; leased: it was given
+	asked, leased bool
+}
+
 // Probe sets probes at functions of a program file, for all processes that run it. f is the file,
-// and sites are where the functions of queries begin in it.
-func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries []debuginfo.Query) error {
+// and sites are where the functions of queries begin in it; without any, there is no Program.
+func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries []debuginfo.Query) (*Program, error) {
 	if len(sites) == 0 {
-		return nil
+		return nil, nil
 	}
 	if err := k.openRing(); err != nil {
-		return err
+		return nil, err
 	}
-	// Probes may be set again when the path is another file's.
 	file, err := os.Open(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k.all = append(k.all, file)
+	p := &Program{kernel: k, file: file}
+	from := len(k.all)
+	defer func() {
+		p.parts = slices.Clone(k.all[from:])
+		k.all = append(k.all[:from], p)
+	}()
+	if p.id, err = native.IdentifyFile(file); err != nil {
+		return p, err
+	}
 	for _, s := range sites {
-		if err := k.probeSite(file, f, s); err != nil {
-			return fmt.Errorf("%s: function %s: %w", path, queries[s.Query].Function, err)
+		a, err := k.probeSite(file, f, s)
+		if err != nil {
+			return p, fmt.Errorf("%s: function %s: %w", path, queries[s.Query].Function, err)
 		}
+		p.set = append(p.set, a)
 	}
-	return nil
+	return p, nil
+}
+
+// IsWritten reports whether somebody writes to the program's file, or has. A probe must not outlast
+// the instructions at which it was set: the kernel would execute those in place of others. While no
+// process runs the file, nothing else keeps anybody from writing. So the kernel is asked to have
+// writers wait (a lease) until the probes are out; not all file systems do that.
+func (p *Program) IsWritten() bool {
+	fd := p.file.Fd()
+	if !p.asked {
+		p.asked = true
+		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
+		p.leased = err == nil // without it, a writer is noticed late
+	}
+	id, err := native.IdentifyFile(p.file)
+	if err != nil || id != p.id {
+		return true
+	}
+	lease, err := unix.FcntlInt(fd, unix.F_GETLEASE, 0)
+	return p.leased && err == nil && lease == unix.F_UNLCK
+}
+
+// Close takes the probes out, and lets others write to the file.
+func (p *Program) Close() error {
+	if p.file == nil {
+		return nil
+	}
+	k := p.kernel
+	k.set = slices.DeleteFunc(k.set, func(a *attached) bool { return slices.Contains(p.set, a) })
+	var all error
+	for _, part := range slices.Backward(p.parts) {
+		all = errors.Join(all, part.Close())
+	}
+	all = errors.Join(all, p.file.Close())
+	p.file = nil
+	return all
 }
 
 // attached is where a probe is set, and the program that runs there.
@@ -176,28 +235,28 @@ func (k *Kernel) ofEach(do func(*attached) error) error {
 	return errors.Join(all...)
 }
 
-func (k *Kernel) probeSite(file *os.File, f *elf.File, s debuginfo.Site) error {
+func (k *Kernel) probeSite(file *os.File, f *elf.File, s debuginfo.Site) (*attached, error) {
 	offset, ok := fileOffset(f, s.Addr)
 	if !ok {
-		return errors.New("its code is not in the file")
+		return nil, errors.New("its code is not in the file")
 	}
 	p, err := planOf(&s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	number := len(k.sites)
 	program, err := k.load(ebpf.ProgramSpec{Name: "function", Type: ebpf.Kprobe,
 		AttachType: ebpf.AttachTraceUprobeMulti, Instructions: k.atFunction(number, &p)})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a := &attached{file: file, offset: offset, program: program}
 	if err := a.attach(); err != nil {
-		return err
+		return nil, err
 	}
 	k.all, k.set = append(k.all, a), append(k.set, a)
 	k.sites = append(k.sites, site{s, p})
-	return nil
+	return a, nil
 }
 
 // fileOffset is where an address is in a program's file.

@@ -207,7 +207,8 @@ func probe(k *Kernel, path string, queries []debuginfo.Query) (has []int, err er
 			has = append(has, s.Query)
 		}
 	}
-	return has, k.Probe(path, f, sites, queries)
+	_, err = k.Probe(path, f, sites, queries)
+	return has, err
 }
 
 // TestCalls: values of parameters come as they were at the call: numbers, texts, also behind
