@@ -219,8 +219,11 @@ func (a *Agent) findBeside(ctx context.Context, n *watched) {
 		n.finding = false
 		// The next look may find it: a pidfile is being written, or another process has the same
 		// arguments for a moment.
-		if a.onWait != nil && wrong != nil && ctx.Err() == nil && wrong.Error() != n.unfound {
+		was := n.unfound
+		if n.unfound = ""; wrong != nil {
 			n.unfound = wrong.Error()
+		}
+		if wrong != nil && n.unfound != was && a.onWait != nil && ctx.Err() == nil {
 			a.onWait(fmt.Sprintf("node %s: %v: the watch looks again", n.def.Name, wrong))
 		}
 		if err := a.enterFound(n, pid, looked); err != nil {
@@ -418,11 +421,11 @@ func (a *Agent) finish() error {
 		}
 		if len(a.begun) > 0 && native.Now() < until {
 			left++
-		}
-		select {
-		case f := <-a.calls: // a program was read
-			f()
-		default:
+			select {
+			case f := <-a.calls: // a program was read
+				f()
+			default:
+			}
 		}
 		a.flush()
 		time.Sleep(a.spec.Watch.Settle + a.spec.Watch.ClockError + positionsEvery)

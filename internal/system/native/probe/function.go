@@ -117,7 +117,8 @@ type Program struct {
 
 // Probe sets probes at functions of a program file, for all processes that run it. f is the file,
 // and sites are where the functions of queries begin in it; without any, there is no Program.
-func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries []debuginfo.Query) (*Program, error) {
+func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries []debuginfo.Query) (p *Program,
+	err error) {
 	if len(sites) == 0 {
 		return nil, nil
 	}
@@ -128,11 +129,14 @@ func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{kernel: k, file: file}
 	from := len(k.all)
+	p = &Program{kernel: k, file: file}
 	defer func() {
 		p.parts = slices.Clone(k.all[from:])
 		k.all = append(k.all[:from], p)
+		if err != nil {
+			p, err = nil, errors.Join(err, p.Close())
+		}
 	}()
 	if p.id, err = native.IdentifyFile(file); err != nil {
 		return p, err
