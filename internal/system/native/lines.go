@@ -111,9 +111,10 @@ func (l *lines) Last() []string {
 // File follows a file that another program writes. It goes on when that program rotates the file,
 // or truncates it.
 type File struct {
-	path   string
-	found  bool        // it was there
-	files  []*followed // the one that has the name last, and before it those that had it, the oldest first
+	path  string
+	found bool // it was there
+	// the one that has the name last, and before it those that had it, the oldest first
+	files  []*followed
 	buffer []byte
 }
 
@@ -132,7 +133,8 @@ type followed struct {
 }
 
 const (
-	// compareMost is how many bytes before a place show that the file is still the same up to there.
+	// compareMost is how many bytes before a place show that the file is still the same up to
+	// there.
 	compareMost = 4096
 	// stampFor is for how long the time of a change may stay the same while a file is written.
 	stampFor = 100 * time.Millisecond
@@ -233,8 +235,8 @@ func (f *File) Close() error {
 }
 
 // Read implements Source. A program writes on to a file that was moved away until it opens the new
-// one. So lines of files that had the name come first. Each file is read before the older ones: what
-// these have later comes with a later call. lost is from before all lines of the call.
+// one. So lines of files that had the name come first. Each file is read before the older ones:
+// what these have later comes with a later call. lost is from before all lines of the call.
 func (f *File) Read() (all []string, lost string, err error) {
 	if err := f.openNew(); err != nil {
 		return nil, "", err
