@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -109,33 +111,73 @@ func (l *lines) Last() []string {
 // File follows a file that another program writes. It goes on when that program rotates the file,
 // or truncates it.
 type File struct {
-	path   string
-	file   *os.File
-	found  bool // it was there
-	offset int64
-	lines
+	path  string
+	found bool // it was there
+	// the one that has the name last, and before it those that had it, the oldest first
+	files  []*followed
 	buffer []byte
 }
+
+// followed is a file as far as it was read.
+type followed struct {
+	file   *os.File
+	offset int64
+	lines
+	before []byte    // the last bytes before offset, compareMost at most
+	zeros  bool      // it begins with zeros, and nothing else was read yet
+	stamp  time.Time // when it was changed, as it was last compared
+	quiet  bool      // it was not changed shortly before that
+	came   time.Time // when something came last, or when it lost its name
+	asked  time.Time // when it was last asked who writes it
+	begun  bool      // the line without an end that the file before it had was told
+}
+
+const (
+	// compareMost is how many bytes before a place show that the file is still the same up to
+	// there.
+	compareMost = 4096
+	// stampFor is for how long the time of a change may stay the same while a file is written.
+	stampFor = 100 * time.Millisecond
+	// askAfter is how long after a change of name, and how often, it is asked who writes a file.
+	askAfter = time.Second
+	// keepFor is for how long a file without its name is read on after its last line, if nobody can
+	// say who writes it.
+	keepFor = time.Minute
+	// keepMost is how many such files are read on.
+	keepMost = 16
+)
 
 // Tail returns a Source of the lines of a file, which need not be there yet. fromEnd: those that it
 // has now do not count.
 func Tail(path string, fromEnd bool) (*File, error) {
 	f := &File{path: path, buffer: make([]byte, 1<<16)}
-	if err := f.openFromStart(); err != nil {
+	if err := f.openNew(); err != nil {
 		return nil, err
 	}
-	if fromEnd && f.file != nil {
-		end, err := f.file.Seek(0, io.SeekEnd)
-		if err != nil {
-			return nil, err
+	if fromEnd && f.found {
+		if err := f.files[0].toEnd(); err != nil {
+			return nil, errors.Join(err, f.Close())
 		}
-		f.offset = end
 	}
 	return f, nil
 }
 
-// openFromStart opens the file, if it is there, to be read from its beginning.
-func (f *File) openFromStart() error {
+// openNew opens the file that has the name, to be read from its beginning, unless it is open.
+func (f *File) openNew() error {
+	now, err := os.Stat(f.path)
+	switch {
+	case os.IsNotExist(err):
+		return nil
+	case err != nil:
+		return err
+	}
+	if len(f.files) > 0 {
+		last := f.files[len(f.files)-1]
+		if info, err := last.file.Stat(); err != nil || os.SameFile(now, info) {
+			return err
+		}
+		last.came = time.Now()
+	}
 	file, err := os.Open(f.path)
 	switch {
 	case os.IsNotExist(err):
@@ -143,7 +185,33 @@ func (f *File) openFromStart() error {
 	case err != nil:
 		return err
 	}
-	f.file, f.offset, f.found = file, 0, true
+	if now, err = file.Stat(); err != nil {
+		return errors.Join(err, file.Close())
+	}
+	for i, old := range f.files { // one may have its name again
+		if info, err := old.file.Stat(); err != nil {
+			return errors.Join(err, file.Close())
+		} else if os.SameFile(now, info) {
+			f.files = append(slices.Delete(f.files, i, i+1), old)
+			return file.Close()
+		}
+	}
+	f.files, f.found = append(f.files, &followed{file: file}), true
+	return nil
+}
+
+// toEnd goes to the end of a file of which nothing was read.
+func (f *followed) toEnd() error {
+	end, err := f.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	f.before = make([]byte, min(end, compareMost))
+	n, err := f.file.ReadAt(f.before, end-int64(len(f.before)))
+	if err != nil && err != io.EOF {
+		return err
+	}
+	f.offset, f.before = end, f.before[:n] // less of it if it is being cut off, which is seen later
 	return nil
 }
 
@@ -158,49 +226,162 @@ func (f *File) Found() bool { return f.found }
 
 // Close implements Source.
 func (f *File) Close() error {
-	if f.file == nil {
-		return nil
+	var all error
+	for _, old := range f.files {
+		all = errors.Join(all, old.file.Close())
 	}
-	return f.file.Close()
+	f.files = nil
+	return all
 }
 
-// Read implements Source.
+// Read implements Source. A program writes on to a file that was moved away until it opens the new
+// one. So lines of files that had the name come first. Each file is read before the older ones:
+// what these have later comes with a later call. lost is from before all lines of the call.
 func (f *File) Read() (all []string, lost string, err error) {
-	if f.file == nil {
-		if err := f.openFromStart(); err != nil || f.file == nil {
+	if err := f.openNew(); err != nil {
+		return nil, "", err
+	}
+	over, skipped := f.over()
+	parts := make([][]string, len(f.files))
+	first := 0 // lines of files before it are from before a loss
+	for i, old := range slices.Backward(f.files) {
+		cut := false
+		if parts[i], cut, err = old.read(f.buffer); err != nil {
 			return nil, "", err
 		}
-	}
-	for {
-		n, err := f.file.ReadAt(f.buffer, f.offset)
-		f.offset += int64(n)
-		all = append(all, f.add(f.buffer[:n])...)
-		if err == io.EOF {
-			break
-		} else if err != nil {
-			return all, lost, err
+		if cut && lost == "" {
+			lost, first = f.path+" was cut off, and lines may be missing", i
 		}
 	}
-	info, err := f.file.Stat()
+	if skipped {
+		lost = f.path + " was moved away too often, and lines may be missing"
+	}
+	for i, old := range f.files {
+		ends := over[i]
+		if i+1 < len(f.files) && f.files[i+1].offset > 0 && !f.files[i+1].begun {
+			ends, f.files[i+1].begun = true, true // its program has gone on in the next one
+		}
+		if ends {
+			parts[i] = append(parts[i], old.Last()...)
+		}
+		if i >= first {
+			all = append(all, parts[i]...)
+		}
+		if over[i] {
+			err = errors.Join(err, old.file.Close())
+		}
+	}
+	i := -1
+	f.files = slices.DeleteFunc(f.files, func(*followed) bool { i++; return over[i] })
+	return all, lost, err
+}
+
+// over reports to which files without their name nobody writes any more. skipped: one of them may
+// still be written, but they are too many.
+func (f *File) over() (over []bool, skipped bool) {
+	over = make([]bool, len(f.files))
+	now := time.Now()
+	for i := range len(f.files) - 1 {
+		old := f.files[i]
+		idle := now.Sub(old.came) >= keepFor
+		if now.Sub(old.came) >= askAfter && now.Sub(old.asked) >= askAfter {
+			old.asked = now
+			written, known := isWritten(old.file)
+			over[i] = known && !written || !known && idle
+		}
+		if len(f.files)-i > keepMost+1 && !over[i] {
+			over[i], skipped = true, skipped || !idle
+		}
+	}
+	return over, skipped
+}
+
+// isWritten reports whether a process has a file open to write to it. known: the kernel says so,
+// which it does to root and to the file's owner.
+func isWritten(file *os.File) (written, known bool) {
+	raw, err := file.SyscallConn()
 	if err != nil {
-		return all, lost, err
+		return false, false
 	}
-	if info.Size() < f.offset {
-		lost = f.path + " was cut off, and lines may be missing"
-		f.offset, f.rest = 0, nil
-		return all, lost, nil
+	wrong := raw.Control(func(fd uintptr) {
+		// The kernel gives a lease to readers only while nobody writes.
+		if _, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK); err == nil {
+			_, err = unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		}
+	})
+	written = errors.Is(err, unix.EAGAIN)
+	return written, wrong == nil && (err == nil || written)
+}
+
+// read returns the lines that have come. cut: the file was cut off, and these are lines from its
+// beginning.
+func (f *followed) read(buffer []byte) (all []string, cut bool, err error) {
+	for {
+		n, err := f.file.ReadAt(buffer, f.offset)
+		if err != nil && err != io.EOF {
+			return nil, cut, err
+		}
+		// After it was read: so it was the same all the time.
+		same, wrong := f.isSame(n)
+		if wrong != nil {
+			return nil, cut, wrong
+		}
+		if !same {
+			f.offset, f.rest, f.before, f.zeros = 0, nil, f.before[:0], false
+			all, cut = nil, true // what came before is from before the loss
+			continue
+		}
+		if f.offset == 0 && n > 0 && buffer[0] == 0 {
+			// It was cut off, and its program went on at its old place, without O_APPEND.
+			all, cut, f.zeros = nil, true, true
+			if data, err := f.file.Seek(0, unix.SEEK_DATA); err == nil && data > 0 {
+				f.offset = data
+				continue
+			}
+		}
+		f.take(buffer[:n])
+		if f.zeros {
+			rest := bytes.TrimLeft(buffer[:n], "\x00")
+			f.zeros = len(rest) == 0
+			all = append(all, f.add(rest)...)
+		} else {
+			all = append(all, f.add(buffer[:n])...)
+		}
+		if n > 0 {
+			f.came = time.Now()
+		}
+		if err == io.EOF {
+			return all, cut, nil
+		}
 	}
-	now, err := os.Stat(f.path)
-	if err == nil && os.SameFile(now, info) || os.IsNotExist(err) {
-		return all, lost, nil
-	} else if err != nil {
-		return all, lost, err
+}
+
+// take notes that some bytes were read.
+func (f *followed) take(more []byte) {
+	f.offset += int64(len(more))
+	f.before = append(f.before, more[max(0, len(more)-compareMost):]...)
+	if over := len(f.before) - compareMost; over > 0 {
+		f.before = slices.Delete(f.before, 0, over)
 	}
-	all = append(all, f.Last()...)
-	if err := f.file.Close(); err != nil {
-		return all, lost, err
+}
+
+// isSame reports whether the file, of which n further bytes were read, has the same bytes as before
+// up to there. It compares the last ones, and only if something has changed.
+func (f *followed) isSame(n int) (bool, error) {
+	info, err := f.file.Stat()
+	if err != nil || info.Size() < f.offset+int64(n) {
+		return false, err
 	}
-	f.file = nil
-	more, lost, err := f.Read() // the file that has its name now
-	return append(all, more...), lost, err
+	stamp := info.ModTime()
+	if n == 0 && f.quiet && stamp.Equal(f.stamp) {
+		return true, nil
+	}
+	f.stamp, f.quiet = stamp, time.Since(stamp) > stampFor
+	var block [compareMost]byte
+	now := block[:len(f.before)]
+	got, err := f.file.ReadAt(now, f.offset-int64(len(now)))
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	return bytes.Equal(now[:got], f.before), nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -73,6 +74,9 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	if err := c.Open(ctx, o.OnWait); err != nil {
 		return err
 	}
+	if err := c.OnEnded(func() { cancel(errEnded) }); err != nil {
+		return err
+	}
 	t, err := followTurns(ctx, c, s, func(err error) { cancel(err) })
 	if err != nil {
 		return err
@@ -114,7 +118,7 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	kept := make(chan struct{})
 	go func() {
 		defer close(kept)
-		keep(ctx, cancel, c, clock, leases)
+		keep(ctx, cancel, c, clock, leases, &silence{onWait: o.OnWait})
 	}()
 	var turned sync.WaitGroup
 	turning, stopTurns := context.WithCancel(ctx)
@@ -140,7 +144,10 @@ func RunAgent(ctx context.Context, s *spec.Spec, o AgentOptions) (err error) {
 	}
 	stopTurns()
 	turned.Wait()
-	err = errors.Join(err, a.close(), w.Close())
+	err = errors.Join(err, a.close())
+	if left := w.Close(); !errors.Is(err, errGone) {
+		err = errors.Join(err, left)
+	}
 	cancel(nil)
 	<-kept
 	last, stop := context.WithTimeout(context.Background(), 2*time.Second)
@@ -191,18 +198,62 @@ func holdNode(ctx context.Context, c *stream.Conn, node string, onWait func(stri
 // errEnded says that the watch has ended.
 var errEnded = errors.New("the watch has ended")
 
+// goneAfter is for how long the log may be away. Then its processes end. Tests shorten it.
+var goneAfter = time.Minute
+
+// errGone says that the log was away for so long.
+var errGone = errors.New("the log has not answered")
+
+// silence is for how long the log has not answered. It does not count how long this process was
+// stopped.
+type silence struct {
+	onWait func(string) // or nil
+	asked  time.Time
+	lasts  time.Duration
+}
+
+// enter enters what came of a question to the log. It reports whether the log is gone.
+func (s *silence) enter(err error) (gone bool) {
+	now := time.Now()
+	since := min(now.Sub(s.asked), stream.LeaseFor)
+	s.asked = now
+	say := func(text string) {
+		if s.onWait != nil {
+			s.onWait(text)
+		}
+	}
+	if err == nil {
+		if s.lasts > 0 {
+			say("the log answers again")
+		}
+		s.lasts = 0
+		return false
+	}
+	if s.lasts == 0 {
+		say(fmt.Sprintf("the log does not answer: waiting for it for %v, or until an interrupt: %v", goneAfter, err))
+	}
+	s.lasts += max(since, 1)
+	return s.lasts >= goneAfter
+}
+
 // keep renews leases until ctx ends, and ends it with the watch, or when this agent was replaced.
+// It ends it also when the log is gone.
 func keep(ctx context.Context, cancel context.CancelCauseFunc, c *stream.Conn, k *stream.Clock,
-	leases []*stream.Lease) {
+	leases []*stream.Lease, s *silence) {
 	for ctx.Err() == nil {
 		short, stop := context.WithTimeout(ctx, stream.LeaseFor/3)
+		ended, err := c.Get(short, keyEnded)
+		switch {
+		case ctx.Err() != nil:
+		case s.enter(err):
+			cancel(fmt.Errorf("%w for %v: its server has ended, or this machine does not reach it", errGone, goneAfter))
+		case ended != nil:
+			cancel(errEnded)
+		}
 		for _, l := range leases {
 			if held, err := l.Renew(short); err == nil && !held {
 				cancel(errors.New("another agent has taken over the nodes of this one, which was away for too long"))
 			}
-		}
-		if ended, err := c.Get(short, keyEnded); err == nil && ended != nil {
-			cancel(errEnded)
 		}
 		stop()
 		if err := k.Err(); err != nil {
@@ -231,6 +282,9 @@ type sharing struct {
 	lease    *stream.Lease // of being a verifier
 	received int           // findings, of all processes
 	ended    bool          // the process with the log's server has ended the watch
+	told     atomic.Bool   // the same, as it was told
+	silence  silence
+	gone     bool // the log is away for good
 	life     context.Context
 	die      func() // ends life: nothing waits for the server any more
 	stop     context.CancelCauseFunc
@@ -311,7 +365,10 @@ func watchShared(ctx context.Context, s *spec.Spec, o Options) (r *Report, err e
 	}
 	following, leave := context.WithCancel(context.WithoutCancel(ctx))
 	defer leave()
-	w := &sharing{spec: s, options: o, conn: c, turn: -1, stop: cancel}
+	w := &sharing{spec: s, options: o, conn: c, turn: -1, stop: cancel, silence: silence{onWait: o.OnWait}}
+	if err := c.OnEnded(func() { w.told.Store(true) }); err != nil {
+		return nil, fmt.Errorf("log: %w", err)
+	}
 	joined := context.AfterFunc(ctx, leave)
 	if w.turns, err = followTurns(following, c, s, func(err error) { cancel(err) }); err != nil {
 		return nil, err
@@ -371,8 +428,8 @@ func (w *sharing) run(ctx context.Context) error {
 	if w.options.Time > 0 {
 		defer time.AfterFunc(w.options.Time, func() { w.stop(nil) }).Stop()
 	}
-	for ctx.Err() == nil && !w.ended {
-		if err := w.tend(ctx); err != nil && ctx.Err() == nil {
+	for ctx.Err() == nil && !w.ended && !w.gone {
+		if err := w.tend(ctx); err != nil && ctx.Err() == nil && w.silence.lasts == 0 {
 			w.wait(fmt.Sprintf("the log does not answer: %v", err))
 		}
 		select {
@@ -392,6 +449,12 @@ func (w *sharing) run(ctx context.Context) error {
 	}
 	if w.staysToEnd() {
 		err = errors.Join(err, w.finish())
+	}
+	if w.gone {
+		w.report.Doubts = append(w.report.Doubts,
+			"the log does not answer any more: its server has ended, or this machine does not reach it")
+		w.letGo()
+		return errors.Join(err, w.leave(context.Background()))
 	}
 	last, stop := context.WithTimeout(context.Background(), endWithin)
 	defer stop()
@@ -424,6 +487,7 @@ func (w *sharing) finish() error {
 	ctx, stop := context.WithTimeout(context.Background(), 3*endWithin)
 	defer stop()
 	var err error
+	seen := time.Now()
 	for ending != nil || !w.isJudged() && ctx.Err() == nil {
 		select {
 		case err = <-ending:
@@ -431,8 +495,30 @@ func (w *sharing) finish() error {
 		case <-time.After(50 * time.Millisecond):
 		}
 		_ = w.tend(ctx) // the report has what could not be judged
+		if !w.conn.IsAway() {
+			seen = time.Now()
+		}
+		if w.gone = w.gone || w.ended && time.Since(seen) > goneAtEnd; w.gone {
+			break
+		}
 	}
 	return err
+}
+
+// goneAtEnd is for how long the log may be away when the watch has ended.
+const goneAtEnd = endWithin / 2
+
+// letGo ends all that this process does with the log. It would wait for the server.
+func (w *sharing) letGo() {
+	w.die()
+	w.conn.Close()
+	var all sync.WaitGroup
+	for _, p := range w.all() {
+		if p.held != nil {
+			all.Go(p.held.reader.Close)
+		}
+	}
+	all.Wait()
 }
 
 // isJudged reports whether all parts are judged up to the end of the log.
@@ -534,11 +620,16 @@ func (w *sharing) findings() (n int) {
 const endWithin = 10 * time.Second
 
 // tend keeps what this process has of the watch, and takes what nobody else has.
-func (w *sharing) tend(ctx context.Context) error {
-	ctx, stop := context.WithTimeout(ctx, stream.LeaseFor/3)
+func (w *sharing) tend(life context.Context) error {
+	ctx, stop := context.WithTimeout(life, stream.LeaseFor/3)
 	defer stop()
-	if ended, err := w.conn.Get(ctx, keyEnded); err == nil && ended != nil {
-		w.ended = true
+	ended, err := w.conn.Get(ctx, keyEnded)
+	w.ended = w.ended || ended != nil || w.told.Load()
+	if life.Err() == nil && w.options.Shared.Listen == "" {
+		w.gone = w.silence.enter(err)
+	}
+	if err != nil {
+		return err
 	}
 	if err := w.clock.Err(); err != nil {
 		w.stop(err)
@@ -756,6 +847,9 @@ func (w *sharing) endWatch() error {
 	if err := w.conn.Set(ctx, keyEnded, []byte("true")); err != nil {
 		return fmt.Errorf("log: %w", err)
 	}
+	if err := w.conn.TellEnded(); err != nil {
+		return fmt.Errorf("log: %w", err)
+	}
 	for ctx.Err() == nil {
 		all, err := w.conn.Held(ctx, "node ")
 		if err == nil && len(all) == 0 {
@@ -793,6 +887,9 @@ func (w *sharing) leave(ctx context.Context) error {
 			h.reader.Close()
 			w.die()
 			<-h.done
+		}
+		if w.gone {
+			continue
 		}
 		all = errors.Join(all, w.tellStatus(ctx, p))
 		_ = h.lease.Release(ctx) // else it ends by itself

@@ -128,7 +128,7 @@ func Connect(ctx context.Context, at, name string, by TLS, onWait func(string)) 
 			return nil, fmt.Errorf("log %s: %w", shown(at), err)
 		}
 		if !waits && onWait != nil {
-			onWait(fmt.Sprintf("no server answers at %s: waiting for it", shown(at)))
+			onWait(fmt.Sprintf("no server answers at %s: waiting until one does, or an interrupt", shown(at)))
 		}
 		waits = true
 		if err := pause(ctx, 300*time.Millisecond); err != nil {
@@ -302,6 +302,21 @@ func (c *Conn) Checkpoint(ctx context.Context, verifier string) ([]byte, error) 
 	}
 	return checkpoint, err
 }
+
+// TellEnded tells the processes that are connected that the watch has ended.
+func (c *Conn) TellEnded() error {
+	return errors.Join(c.nats.Publish(c.subject("ended"), nil), c.nats.FlushTimeout(writeWithin))
+}
+
+// OnEnded calls f when TellEnded is called. A process that was stopped gets to know it also if the
+// server has gone meanwhile: it was sent before.
+func (c *Conn) OnEnded(f func()) error {
+	_, err := c.nats.Subscribe(c.subject("ended"), func(*nats.Msg) { f() })
+	return err
+}
+
+// IsAway reports whether there is no connection to the server.
+func (c *Conn) IsAway() bool { return !c.nats.IsConnected() }
 
 // Close ends the connection.
 func (c *Conn) Close() {
