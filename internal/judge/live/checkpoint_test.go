@@ -130,11 +130,13 @@ func TestSavedFields(t *testing.T) {
 		saved int
 		not   []string
 	}{
-		{Verifier{}, 15, []string{"Config", "properties", "judge", "division", "groups", "order", "polled",
-			"found"}},
+		{Verifier{}, 14, []string{"Config", "properties", "judge", "division", "groups", "polled", "found"}},
 		{follower{}, 18, nil},
 		{kept{}, 3, nil},
-		{event{}, 7, nil},
+		{event{}, 7, []string{"stage", "came", "senders", "divided"}},
+		// but for the events themselves, what an order has follows from them
+		{order{}, 0, []string{"clockError", "waiting", "byAt", "lanes", "came", "senders", "sent", "deaf", "path"}},
+		{lane{}, 0, []string{"waiting", "byAfter", "recent", "latest", "last", "stale"}},
 		{aim{}, 9, nil},
 		{aims{}, 3, []string{"goals", "patience"}},
 		{expose.Snapshot{}, 3, []string{"Past", "World"}},
