@@ -52,6 +52,8 @@ func (a *aims) judge(v *Verifier, e *event) error {
 			if s.holds {
 				if e.At >= s.from.Add(a.goals[i].StableFor) {
 					s.interrupt() // it may have been true for long enough
+				} else if s.interrupted == 0 {
+					s.first = e.After // it is waited for anew
 				}
 				s.holds, s.since = false, e.At
 			}
@@ -84,11 +86,11 @@ func (s *aim) wait(e *event) {
 }
 
 // glimpse enters what a snapshot says of the goals that lasted for too short a time to be judged.
-// certain: there was such a state.
-func (a *aims) glimpse(v *Verifier, e *event, certain bool) error {
+func (a *aims) glimpse(v *Verifier, e *event) error {
 	if len(a.goals) == 0 {
 		return nil
 	}
+	certain := v.order.divides() // there was such a state
 	v.fill()
 	_, holds := v.judge.Aims(&v.snapshot)
 	for i := range a.states {

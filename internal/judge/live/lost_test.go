@@ -97,6 +97,56 @@ func TestLostGoal(t *testing.T) {
 	}
 }
 
+// TestGoalTimes: a goal that is met at a time that is not known exactly is met in time or too late,
+// if that is certain, and otherwise it is a doubt.
+func TestGoalTimes(t *testing.T) {
+	const ms = second / 1000
+	type change struct {
+		after, at ariadne.Time
+		ends      bool
+	}
+	for _, c := range []struct {
+		name          string
+		stable        time.Duration
+		changes       []change // of what n1 waits for, from 1s on
+		found, doubts int
+	}{
+		{"at the last moment", 0, []change{{2 * second, 2 * second, true}}, 0, 0},
+		{"in time", 0, []change{{1100 * ms, 2 * second, true}}, 0, 0},
+		{"perhaps too late", 0, []change{{1800 * ms, 2500 * ms, true}}, 0, 1},
+		{"too late", 0, []change{{2001 * ms, 2500 * ms, true}}, 1, 0},
+		{"twice perhaps too late", 0, []change{{1800 * ms, 2500 * ms, true}, {4 * second, 4 * second, false},
+			{5 * second, 5001 * ms, true}}, 0, 1},
+		{"it begins in time", time.Second, []change{{1800 * ms, 1900 * ms, true}}, 0, 0},
+		{"it begins perhaps too late", time.Second, []change{{1800 * ms, 2500 * ms, true}}, 0, 1},
+		{"it may have been true for long enough", time.Second, []change{{1200 * ms, 1700 * ms, true},
+			{2500 * ms, 2500 * ms, false}, {3 * second, 3 * second, true}}, 0, 1},
+		{"and then it never is", time.Second, []change{{1200 * ms, 1700 * ms, true},
+			{2500 * ms, 2500 * ms, false}}, 1, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p, err := judge.NewProperties(judge.Config{Path: "spec.yaml", Nodes: []string{"n1", "n2"},
+				Sources: expose.Sources{{Name: "waits", Line: regexp.MustCompile("waits")}},
+				Goals:   []property.Goal{{Name: "done", Expr: "not waits", Within: time.Second, StableFor: c.stable}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			k := &taker{T: t, v: NewVerifier(Config{}, p)}
+			k.take(0, Record{Kind: Up, At: 1})
+			k.take(1, Record{Kind: Up, At: 2})
+			for _, e := range append([]change{{second, second, false}}, c.changes...) {
+				k.take(0, Record{Kind: Show, After: e.after, At: e.at,
+					Changes: []expose.Change{{Tuple: expose.Tuple{Name: "waits"}, Ends: e.ends, All: e.ends}}})
+			}
+			k.take(0, Record{Kind: Beat, At: 9 * second})
+			k.take(1, Record{Kind: Beat, At: 9 * second})
+			if found := k.v.Found(); len(found) != c.found || len(k.v.Doubts()) != c.doubts {
+				t.Errorf("%+v %q, want %d and %d", found, k.v.Doubts(), c.found, c.doubts)
+			}
+		})
+	}
+}
+
 // TestOnlyTrueGoals: a goal that is found to be late was not met for so long, whatever was lost or
 // could not be ordered. One that was late from a moment on that was judged is found, or is doubted.
 func TestOnlyTrueGoals(t *testing.T) {

@@ -518,7 +518,7 @@ func (v *Verifier) apply(e *event) error {
 		v.Undecided++
 	case "brief":
 		v.Brief++ // this is how the node goes on: it is no gap
-		return v.aims.glimpse(v, e, v.order.divides())
+		return v.aims.glimpse(v, e)
 	case "unknown":
 		v.Unknown++
 	case "turning":
