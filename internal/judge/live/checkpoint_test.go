@@ -156,7 +156,8 @@ func TestSavedFields(t *testing.T) {
 // TestRestoreForeign: a state of another property, of other nodes, or with places that are not
 // there, is refused.
 func TestRestoreForeign(t *testing.T) {
-	states := map[string][]byte{"damaged": []byte(`{"Nodes":[{"Last":7},{}]}`), "no state": []byte("x")}
+	states := map[string][]byte{"damaged": []byte(`{"Nodes":[{"Last":7},{}]}`), "no state": []byte("x"),
+		"with an event of a node that is not there": []byte(`{"Nodes":[{},{}],"Events":[{"Of":{"Node":2}}]}`)}
 	for name, p := range map[string]*judge.Properties{"of three nodes": leaders(3),
 		"of a goal": savedProperties(2)[3]} {
 		state, err := NewVerifier(Config{}, p).Save()

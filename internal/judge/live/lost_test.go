@@ -123,11 +123,17 @@ func TestGoalTimes(t *testing.T) {
 			{2500 * ms, 2500 * ms, false}, {3 * second, 3 * second, true}}, 0, 1},
 		{"and then it never is", time.Second, []change{{1200 * ms, 1700 * ms, true},
 			{2500 * ms, 2500 * ms, false}}, 1, 0},
+		{"and it is not asked for again", time.Second, []change{{1200 * ms, 1700 * ms, true},
+			{2500 * ms, 2500 * ms, false}}, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			goal := property.Goal{Name: "done", Expr: "not waits", Within: time.Second, StableFor: c.stable}
+			if strings.Contains(c.name, "asked") {
+				goal.When = "len(asked) > 0"
+			}
 			p, err := judge.NewProperties(judge.Config{Path: "spec.yaml", Nodes: []string{"n1", "n2"},
-				Sources: expose.Sources{{Name: "waits", Line: regexp.MustCompile("waits")}},
-				Goals:   []property.Goal{{Name: "done", Expr: "not waits", Within: time.Second, StableFor: c.stable}}})
+				Sources: expose.Sources{{Name: "waits", Line: regexp.MustCompile("waits")},
+					{Name: "asked", Line: regexp.MustCompile("asked")}}, Goals: []property.Goal{goal}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -138,6 +144,9 @@ func TestGoalTimes(t *testing.T) {
 				k.take(0, Record{Kind: Show, After: e.after, At: e.at,
 					Changes: []expose.Change{{Tuple: expose.Tuple{Name: "waits"}, Ends: e.ends, All: e.ends}}})
 			}
+			k.take(1, Record{Kind: Show, At: second + 1, Changes: shows("asked", false)})
+			k.take(1, Record{Kind: Show, At: 1100 * ms, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "asked"},
+				Ends: true, All: true}}})
 			k.take(0, Record{Kind: Beat, At: 9 * second})
 			k.take(1, Record{Kind: Beat, At: 9 * second})
 			if found := k.v.Found(); len(found) != c.found || len(k.v.Doubts()) != c.doubts {

@@ -297,3 +297,46 @@ func TestBacklog(t *testing.T) {
 		}
 	}
 }
+
+// TestOrderIsBounded: however long a verifier runs, it keeps nothing of events that are over,
+// whether positions of their nodes are known or not, and of which streams they are.
+func TestOrderIsBounded(t *testing.T) {
+	for _, positioned := range []bool{false, true} {
+		v, seq := NewVerifier(Config{ClockError: 10}, keyed(2)["agree"]), [2]uint64{}
+		take := func(node int, r Record) {
+			seq[node]++
+			r.Node, r.Seq, r.After = ariadne.NodeID(node), seq[node], r.At
+			if err := v.Take(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 3000 {
+			at := ariadne.Time(100 * i)
+			r := Record{Kind: Show, At: at, Changes: []expose.Change{{Tuple: expose.Tuple{Name: "value", Key: "a",
+				Fields: []string{"k", "v"}, Values: []string{"a", "1"}}}}}
+			if positioned {
+				r.Positions = &Positions{Sent: map[Stream]uint32{streamOf(i%2, i%256): 1}}
+			}
+			take(i%2, r)
+			for node := range 2 {
+				take(node, Record{Kind: Beat, At: at - 500})
+			}
+		}
+		o, n := &v.order, 0
+		count := func(more int) { n = max(n, more) }
+		count(len(o.byAt.all))
+		for i := range v.nodes {
+			count(len(v.nodes[i].unsent))
+			count(len(o.senders[i].streams))
+			count(o.senders[i].total)
+			for _, l := range o.lanes[i] {
+				count(len(l.waiting))
+				count(len(l.byAfter.all))
+				count(len(l.recent.all))
+			}
+		}
+		if n > 40 || v.Events < 2900 {
+			t.Errorf("positions %v: %d are kept of %d events", positioned, n, v.Events)
+		}
+	}
+}

@@ -88,7 +88,7 @@ func (x *senderIndex) take(s *senders) {
 	if s.waits--; s.waits > 0 {
 		return
 	}
-	if x.over += len(s.sent.Sent); x.over < 64 || x.over < x.total/2 {
+	if x.over += len(s.sent.Sent); x.over < 16 || x.over < x.total/2 {
 		return
 	}
 	all := map[*senders]bool{}
