@@ -119,7 +119,7 @@ func (a *aims) met(i int, at ariadne.Time) {
 }
 
 // overdue reports whether a goal that may wait is met too late at a time, if it waits for as long
-// as it can. What is certain was reported.
+// as it can. Goals that are certainly late were reported.
 func (a *aims) overdue(i int, at ariadne.Time) bool {
 	s, limit := &a.states[i], a.limit(&a.goals[i])
 	return (s.waits || s.open) && !s.reported && limit > 0 && at > s.first.Add(limit)

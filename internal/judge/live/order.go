@@ -40,8 +40,8 @@ const (
 // the other one could begin. It also is if the other one's node had then read more of a stream than
 // its own node had sent when it was over (heard).
 //
-// What is asked costs about as much whether few events wait or many: after a pause, all that has
-// come meanwhile waits.
+// A question costs about as much whether few events wait or many: after a pause, all that has come
+// meanwhile waits.
 type order struct {
 	// clockError is by how much clocks of two agents differ at most.
 	clockError ariadne.Time

@@ -239,8 +239,8 @@ func backlog(t testing.TB, calls int, wide bool, positions func(node, i int) *Po
 		for node := range nodes {
 			at += ariadne.Time(time.Second) / 3000
 			key := strconv.Itoa(i % 8)
-			r := Record{Kind: Show, Channel: Functions, After: at, At: at, Changes: []expose.Change{{Tuple: expose.Tuple{
-				Name: "value", Key: key, Fields: []string{"k", "v"}, Values: []string{key, "1"}}}}}
+			r := Record{Kind: Show, Channel: Functions, After: at, At: at, Changes: []expose.Change{
+				{Tuple: expose.Tuple{Name: "value", Key: key, Fields: []string{"k", "v"}, Values: []string{key, "1"}}}}}
 			if wide {
 				r.Channel, r.After, r.At = Lines, 1, ariadne.Time(calls)*second/1000
 			}

@@ -1,7 +1,5 @@
 package live
 
-import "math"
-
 // senders are events of a node, in the order in which they came, with the same upper bound of what
 // the node had sent.
 type senders struct {
@@ -37,6 +35,9 @@ type sentAt struct {
 	at int64
 	of *senders
 }
+
+// mostAhead is by how much one position can be behind another one (ahead).
+const mostAhead = 1<<31 - 1
 
 // sentHeap has positions in one stream.
 type sentHeap struct {
@@ -119,7 +120,7 @@ func (x *senderIndex) heard(by *Positions) (found *event) {
 		}
 		at := h.unwrap(got)
 		// so far apart, positions are not in the order of their numbers
-		far := at-h.all[0].at > math.MaxInt32 || h.most-at > math.MaxInt32
+		far := at-h.all[0].at > mostAhead || h.most-at > mostAhead
 		h.walk(0, func(p sentAt) bool {
 			is := ahead(got, uint32(p.at))
 			if is && p.of.waits > 0 {
