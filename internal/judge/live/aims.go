@@ -24,10 +24,12 @@ type aim struct {
 	since       ariadne.Time // from when on that is certain
 	first       ariadne.Time // since when it may be so
 	holds       bool         // it is true
-	from        ariadne.Time // since when
+	from        ariadne.Time // since when it may be so
+	sure        ariadne.Time // from when on that is certain
 	reported    bool
 	interrupted int // how often a state was not judged while the goal waited
 	late        int // how often it was met so late that it may have been too late
+	vague       int // likewise, because nobody knows the time exactly
 }
 
 func (a *aims) init(goals []property.Goal, patience time.Duration) {
@@ -48,6 +50,11 @@ func (a *aims) judge(v *Verifier, e *event) error {
 		s, bit := &a.states[i], uint64(1)<<i
 		if holds&bit == 0 {
 			if s.holds {
+				if e.At >= s.from.Add(a.goals[i].StableFor) {
+					s.interrupt() // it may have been true for long enough
+				} else if s.interrupted == 0 {
+					s.first = e.After // it is waited for anew
+				}
 				s.holds, s.since = false, e.At
 			}
 			if when&bit != 0 {
@@ -56,7 +63,7 @@ func (a *aims) judge(v *Verifier, e *event) error {
 			continue
 		}
 		if !s.holds {
-			s.holds, s.from = true, e.After
+			s.holds, s.from, s.sure = true, e.After, e.At
 		}
 		if a.goals[i].StableFor == 0 {
 			a.met(i, e.At)
@@ -79,11 +86,11 @@ func (s *aim) wait(e *event) {
 }
 
 // glimpse enters what a snapshot says of the goals that lasted for too short a time to be judged.
-// certain: there was such a state.
-func (a *aims) glimpse(v *Verifier, e *event, certain bool) error {
+func (a *aims) glimpse(v *Verifier, e *event) error {
 	if len(a.goals) == 0 {
 		return nil
 	}
+	certain := v.order.divides() // there was such a state
 	v.fill()
 	_, holds := v.judge.Aims(&v.snapshot)
 	for i := range a.states {
@@ -98,13 +105,24 @@ func (a *aims) glimpse(v *Verifier, e *event, certain bool) error {
 	return v.judge.Err()
 }
 
-// met enters that a goal is met at a time at the latest.
+// met enters that a goal is met by what became true at a time at the latest.
 func (a *aims) met(i int, at ariadne.Time) {
 	s := &a.states[i]
-	if (s.waits || s.open) && s.interrupted > 0 && !s.reported && at > s.first.Add(a.limit(&a.goals[i])) {
+	switch {
+	case !a.overdue(i, at):
+	case s.interrupted > 0:
 		s.late++
+	case a.goals[i].Within > 0:
+		s.vague++
 	}
 	s.waits, s.open, s.reported, s.interrupted = false, false, false, 0
+}
+
+// overdue reports whether a goal that may wait is met too late at a time, if it waits for as long
+// as it can. Goals that are certainly late were reported.
+func (a *aims) overdue(i int, at ariadne.Time) bool {
+	s, limit := &a.states[i], a.limit(&a.goals[i])
+	return (s.waits || s.open) && !s.reported && limit > 0 && at > s.first.Add(limit)
 }
 
 // limit is how long a goal may take.
@@ -123,11 +141,11 @@ func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 	}
 	for i := range a.states {
 		s, g := &a.states[i], &a.goals[i]
-		if s.holds && until >= s.from.Add(g.StableFor) {
-			a.met(i, until)
+		if s.holds && until >= s.sure.Add(g.StableFor) {
+			a.met(i, s.sure)
 		}
 		limit := a.limit(g)
-		if !s.waits || s.holds || s.reported || limit <= 0 || until < s.since.Add(limit) {
+		if !s.waits || s.holds || s.reported || limit <= 0 || until <= s.since.Add(limit) {
 			continue
 		}
 		s.reported = true
@@ -166,13 +184,16 @@ func (s *aim) interrupt() bool {
 
 func (a *aims) doubts() (all []string) {
 	for i := range a.states {
-		n := a.states[i].late
-		if s := &a.states[i]; (s.waits || s.open) && s.interrupted > 0 && !s.reported &&
-			a.until > s.first.Add(a.limit(&a.goals[i])) {
+		s := &a.states[i]
+		n := s.late
+		if s.interrupted > 0 && a.overdue(i, a.until) {
 			n++
 		}
 		if n > 0 {
 			all = append(all, fmt.Sprintf("%s: it may have come too late %d times, because moments could not be judged", a.goals[i].Name, n))
+		}
+		if s.vague > 0 {
+			all = append(all, fmt.Sprintf("%s: it may have come too late %d times, because the times of events are not known exactly", a.goals[i].Name, s.vague))
 		}
 	}
 	return all

@@ -89,8 +89,8 @@ type savedShown struct {
 
 type savedAim struct {
 	Waits, Open, Holds, Reported bool
-	Since, First, From           ariadne.Time
-	Interrupted, Late            int
+	Since, First, From, Sure     ariadne.Time
+	Interrupted, Late, Vague     int
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -128,7 +128,7 @@ func (v *Verifier) Save() ([]byte, error) {
 	for i := range v.nodes {
 		to.Nodes = append(to.Nodes, w.node(&v.nodes[i]))
 	}
-	to.Pending, to.Recent = w.eventsOf(v.pending), w.eventsOf(v.recent)
+	to.Pending, to.Recent = w.eventsOf(v.order.waitingEvents()), w.eventsOf(v.order.recentEvents())
 	if v.judged != nil {
 		own := saveSnapshot(v.judged)
 		to.Judged = &own
@@ -142,7 +142,8 @@ func (v *Verifier) Save() ([]byte, error) {
 	}
 	for _, a := range v.aims.states {
 		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Open: a.open, Holds: a.holds, Reported: a.reported,
-			Since: a.since, First: a.first, From: a.from, Interrupted: a.interrupted, Late: a.late})
+			Since: a.since, First: a.first, From: a.from, Sure: a.sure, Interrupted: a.interrupted, Late: a.late,
+			Vague: a.vague})
 	}
 	for i := range v.history {
 		h := &v.history[i]
@@ -165,7 +166,7 @@ func (w *saver) node(f *follower) savedNode {
 	if f.last != nil {
 		n.Last = w.event(f.last)
 	}
-	n.Unsent = w.eventsOf(f.unsent)
+	n.Unsent = w.eventsOf(slices.DeleteFunc(slices.Clone(f.unsent), func(e *event) bool { return e.stage == over }))
 	for of, stays := range f.shown {
 		n.Shown = append(n.Shown, expose.Tuple{Name: of.name, Key: of.key, Stays: stays})
 	}
@@ -240,13 +241,25 @@ func (v *Verifier) Restore(state []byte) error {
 	r := &restorer{from: &from}
 	for i := range from.Events {
 		e := &from.Events[i]
+		if uint(e.Of.Node) >= uint(len(v.nodes)) {
+			return errors.New("it has an event of another node")
+		}
 		r.events = append(r.events, &event{Record: r.record(&e.Of), place: e.Place, stamp: e.Stamp,
 			got: r.positions(e.Got), sent: r.positions(e.Sent), away: e.Away, next: e.Next})
 	}
 	for i := range v.nodes {
 		r.node(&v.nodes[i], &from.Nodes[i])
 	}
-	v.pending, v.recent = r.eventsOf(from.Pending), r.eventsOf(from.Recent)
+	pending, recent := r.eventsOf(from.Pending), r.eventsOf(from.Recent)
+	if r.wrong != nil {
+		return r.wrong
+	}
+	for _, e := range pending {
+		v.order.add(e)
+	}
+	for _, e := range recent {
+		v.order.keep(e)
+	}
 	v.begin, v.passed, v.stamp, v.broken, v.Counts = from.Begin, from.Passed, from.Stamp, from.Broken, from.Counts
 	v.suspected = from.Suspected
 	v.snapshot = *r.snapshot(&from.Snapshot)
@@ -269,7 +282,7 @@ func (v *Verifier) Restore(state []byte) error {
 	v.aims.until, v.aims.unsure = from.AimsUntil, from.Unsure
 	for i, a := range from.Aims {
 		v.aims.states[i] = aim{waits: a.Waits, open: a.Open, since: a.Since, first: a.First, holds: a.Holds,
-			from: a.From, reported: a.Reported, interrupted: a.Interrupted, late: a.Late}
+			from: a.From, sure: a.Sure, reported: a.Reported, interrupted: a.Interrupted, late: a.Late, vague: a.Vague}
 	}
 	for i := range from.History {
 		h := &from.History[i]

@@ -30,6 +30,14 @@ type truth struct {
 	moves   []move
 	end     ariadne.Time
 	polls   bool // a node exposes one tuple at most, so that it can be told by reads of it
+	// times are those of the events that records without polls tell of
+	times map[recordID]ariadne.Time
+}
+
+// recordID names a record.
+type recordID struct {
+	node ariadne.NodeID
+	seq  uint64
 }
 
 // trueChange is an event at a node.
@@ -50,7 +58,7 @@ type move struct {
 
 // drawTruth draws an execution, in which nodes also say something if says is true.
 func drawTruth(t *rapid.T, says bool) *truth {
-	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), polls: true}
+	x := &truth{nodes: rapid.IntRange(2, 4).Draw(t, "nodes"), polls: true, times: map[recordID]ariadne.Time{}}
 	sets, up := make([]*expose.Set, x.nodes), make([]bool, x.nodes)
 	now := ariadne.Time(0)
 	sent, read := map[[2]int]uint32{}, map[[2]int]uint32{}
@@ -220,6 +228,7 @@ func (x *truth) told(t *rapid.T, exact bool, clockError int) (all []Record) {
 				if rapid.Bool().Draw(t, "knows each message") {
 					r.Positions = &Positions{Sent: x.positions(node, r.At).Sent, Got: x.positions(node, r.After).Got}
 				}
+				x.times[recordID{ariadne.NodeID(node), seq + 1}] = own[next].at
 				tell(r)
 			}
 			tellLost()

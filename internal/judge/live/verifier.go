@@ -95,11 +95,9 @@ type Verifier struct {
 	groups     *groups         // nil: snapshots are judged as a whole
 	polled     []string        // of Config.Polled, those that the property reads
 	nodes      []follower
-	order      order
+	order      order        // of events
 	begin      ariadne.Time // of the first Beat
 	passed     ariadne.Time // At of the last Passed
-	pending    []*event     // in no order
-	recent     []*event     // that were judged, and may have happened at the time of pending ones
 	snapshot   expose.Snapshot
 	judged     *expose.Snapshot // the last one, or nil: a moment after it was not judged
 	stamp      Stamp
@@ -159,7 +157,7 @@ func NewVerifier(c Config, p *judge.Properties) *Verifier {
 	n := len(p.Nodes)
 	v := &Verifier{Config: c, properties: p, judge: p.NewJudge(1), division: p.Division(),
 		nodes:    make([]follower, n),
-		order:    order{clockError: ariadne.Time(c.ClockError)},
+		order:    newOrder(n, ariadne.Time(c.ClockError)),
 		snapshot: expose.Snapshot{Sets: make([]*expose.Set, n), Up: make([]bool, n)}, doubts: map[string]doubt{}}
 	for i := range v.nodes {
 		v.nodes[i] = follower{next: 1, waits: c.Turned, early: map[uint64]*Record{}, shown: map[shown]bool{},
@@ -257,10 +255,8 @@ func (v *Verifier) enter(r *Record) {
 	if r.Positions == nil || r.Kind != Beat {
 		return
 	}
-	for _, e := range f.unsent {
-		e.sent = r.Positions
-	}
-	f.unsent = f.unsent[:0]
+	v.order.know(f.unsent, r.Positions)
+	f.unsent = nil
 	v.compare(r)
 	f.got = append(f.got, r)
 	for len(f.got) > 1 && f.got[1].Read <= f.now-keepPositions {
@@ -302,13 +298,16 @@ func (v *Verifier) await(r *Record, away bool) {
 		e.got, e.sent = r.Positions, r.Positions
 	default:
 		e.got = f.before(r.After)
+		for len(f.unsent) > 0 && f.unsent[0].stage == over {
+			f.unsent = f.unsent[1:]
+		}
 		f.unsent = append(f.unsent, e)
 	}
 	if f.last != nil {
 		f.last.next = r.At
 	}
 	f.last = e
-	v.pending = append(v.pending, e)
+	v.order.add(e)
 }
 
 // keepPositions is for how long positions can be needed: a record tells of no longer time.
@@ -373,18 +372,19 @@ func (v *Verifier) owns(node ariadne.NodeID, c *expose.Change) bool {
 func (v *Verifier) advance() error {
 	v.leave()
 	until := v.frontier()
-	for len(v.pending) > 0 {
-		k := v.first()
-		e := v.pending[k]
+	for v.order.waiting > 0 {
+		e := v.first()
 		if e.At > until || e.sent == nil && v.waitsForPositions(e, until) {
 			break
 		}
-		v.pending = slices.Delete(v.pending, k, k+1)
+		v.order.take(e)
 		if err := v.apply(e); err != nil {
 			return err
 		}
+		v.order.forget(v.order.begin(until))
 	}
-	v.forget(until)
+	v.order.forget(v.order.begin(until))
+	v.order.settle()
 	return v.pass(until)
 }
 
@@ -394,22 +394,13 @@ func (v *Verifier) pass(until ariadne.Time) error {
 	if len(v.aims.goals) == 0 {
 		return nil
 	}
-	return v.aims.pass(v, v.settledUntil(until))
+	return v.aims.pass(v, v.order.begin(until))
 }
 
-// settledUntil is the first time at which a pending event may have happened, but not later than
-// until.
-func (v *Verifier) settledUntil(until ariadne.Time) ariadne.Time {
-	for _, e := range v.pending {
-		until = min(until, e.After)
-	}
-	return until
-}
-
-// first returns the place of a pending event that can come first. By the clocks it is the earliest,
-// unless messages say that another one came before it.
-func (v *Verifier) first() int {
-	k, inverted := v.order.first(v.pending)
+// first returns a pending event that can come first. By the clocks it is the earliest, unless
+// messages say that another one came before it.
+func (v *Verifier) first() *event {
+	e, inverted := v.order.first()
 	if inverted != nil {
 		v.Inverted++
 		if by := time.Duration(inverted.sent.After - inverted.read.At); by > v.ClockError {
@@ -420,7 +411,7 @@ func (v *Verifier) first() int {
 				nodes[inverted.read.Node], nodes[inverted.sent.Node], v.ClockError)
 		}
 	}
-	return k
+	return e
 }
 
 // waitsForPositions reports whether positions that bound what the node had sent may still come.
@@ -518,7 +509,7 @@ func (v *Verifier) apply(e *event) error {
 		v.remember(e)
 	}
 	f.brief = e.next <= e.At || e.next != ariadne.Never && e.next-e.At < ariadne.Time(v.Settle)
-	v.recent = append(v.recent, e)
+	v.order.keep(e)
 	switch v.doubtful() {
 	case "":
 		v.Judged++
@@ -527,7 +518,7 @@ func (v *Verifier) apply(e *event) error {
 		v.Undecided++
 	case "brief":
 		v.Brief++ // this is how the node goes on: it is no gap
-		return v.aims.glimpse(v, e, v.order.divides(v.recent, v.pending))
+		return v.aims.glimpse(v, e)
 	case "unknown":
 		v.Unknown++
 	case "turning":
@@ -656,7 +647,7 @@ func (v *Verifier) doubtful() string {
 	if brief {
 		return "brief"
 	}
-	if !v.order.divides(v.recent, v.pending) {
+	if !v.order.divides() {
 		return "undecided"
 	}
 	return ""
@@ -667,9 +658,7 @@ func (v *Verifier) isLate(f *follower, node ariadne.NodeID) bool {
 	if f.late == 0 || f.gone {
 		return false
 	}
-	if f.now <= f.late || slices.ContainsFunc(v.pending, func(e *event) bool {
-		return e.Node == node && e.After <= f.late
-	}) {
+	if e := v.order.least(int(node)); f.now <= f.late || e != nil && e.After <= f.late {
 		return true
 	}
 	f.late = 0
@@ -811,12 +800,6 @@ func (v *Verifier) Name() string {
 	return ""
 }
 
-// forget drops events that are over when pending ones, and those to come, can begin.
-func (v *Verifier) forget(until ariadne.Time) {
-	begin := v.settledUntil(until)
-	v.recent = slices.DeleteFunc(v.recent, func(e *event) bool { return e.At+ariadne.Time(v.ClockError) < begin })
-}
-
 // doubt is why something could not be judged.
 type doubt struct {
 	First   string // details of the first time, or ""
@@ -846,8 +829,11 @@ func (v *Verifier) doubtOnce(details, format string, args ...any) {
 // Turn says that nothing more comes, because the properties have changed. Events that could not be
 // judged yet are counted.
 func (v *Verifier) Turn() {
-	v.Turning += len(v.pending)
-	v.pending = nil
+	all := v.order.waitingEvents()
+	v.Turning += len(all)
+	for _, e := range all {
+		v.order.take(e)
+	}
 }
 
 // Found returns the findings since the last call.
