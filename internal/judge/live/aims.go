@@ -50,12 +50,10 @@ func (a *aims) judge(v *Verifier, e *event) error {
 		s, bit := &a.states[i], uint64(1)<<i
 		if holds&bit == 0 {
 			if s.holds {
+				s.holds = false
 				if e.At >= s.from.Add(a.goals[i].StableFor) {
 					s.interrupt() // it may have been true for long enough
-				} else if s.interrupted == 0 {
-					s.first = e.After // it is waited for anew
 				}
-				s.holds, s.since = false, e.At
 			}
 			if when&bit != 0 {
 				s.wait(e)

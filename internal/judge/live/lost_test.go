@@ -108,7 +108,7 @@ func TestGoalTimes(t *testing.T) {
 	for _, c := range []struct {
 		name          string
 		stable        time.Duration
-		changes       []change // of what n1 waits for, from 1s on
+		changes       []change // of what n1 waits for, from shortly after 1s on
 		found, doubts int
 	}{
 		{"at the last moment", 0, []change{{2 * second, 2 * second, true}}, 0, 0},
@@ -121,6 +121,9 @@ func TestGoalTimes(t *testing.T) {
 		{"it begins perhaps too late", time.Second, []change{{1800 * ms, 2500 * ms, true}}, 0, 1},
 		{"it may have been true for long enough", time.Second, []change{{1200 * ms, 1700 * ms, true},
 			{2500 * ms, 2500 * ms, false}, {3 * second, 3 * second, true}}, 0, 1},
+		{"it is true now and then", time.Second, []change{{1200 * ms, 1200 * ms, true},
+			{1500 * ms, 1500 * ms, false}, {1700 * ms, 1700 * ms, true}, {2100 * ms, 2100 * ms, false},
+			{2300 * ms, 2300 * ms, true}}, 1, 0},
 		{"and then it never is", time.Second, []change{{1200 * ms, 1700 * ms, true},
 			{2500 * ms, 2500 * ms, false}}, 1, 0},
 		{"and it is not asked for again", time.Second, []change{{1200 * ms, 1700 * ms, true},
@@ -140,7 +143,7 @@ func TestGoalTimes(t *testing.T) {
 			k := &taker{T: t, v: NewVerifier(Config{}, p)}
 			k.take(0, Record{Kind: Up, At: 1})
 			k.take(1, Record{Kind: Up, At: 2})
-			for _, e := range append([]change{{second, second, false}}, c.changes...) {
+			for _, e := range append([]change{{second + 10, second + 10, false}}, c.changes...) {
 				k.take(0, Record{Kind: Show, After: e.after, At: e.at,
 					Changes: []expose.Change{{Tuple: expose.Tuple{Name: "waits"}, Ends: e.ends, All: e.ends}}})
 			}
