@@ -199,7 +199,7 @@ func holdNode(ctx context.Context, c *stream.Conn, node string, onWait func(stri
 var errEnded = errors.New("the watch has ended")
 
 // goneAfter is for how long the log may be away. Then its processes end. Tests shorten it.
-var goneAfter = time.Minute
+var goneAfter = 10 * time.Minute
 
 // errGone says that the log was away for so long.
 var errGone = errors.New("the log has not answered")
