@@ -492,8 +492,14 @@ watch: {nodes: {n1: {pid: 1, before: nothing}}}
 	a.base, a.of = 0, []*spec.Probe{&s.Probes[0]}
 	a.pausedAt, a.resumedAt = 10, 20
 	var shown []ariadne.Time
+	if n.process, err = native.Attach(os.Getpid()); err != nil {
+		t.Fatal(err)
+	}
 	for _, at := range []ariadne.Time{9, 10, 11, 20, 21} {
 		a.showCall(&probe.Call{At: at - native.FromKernel(0), Values: []string{"1"}})
+	}
+	if err := n.process.Close(); err != nil {
+		t.Fatal(err)
 	}
 	for _, r := range a.batch {
 		shown = append(shown, r.At)
