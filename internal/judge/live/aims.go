@@ -24,7 +24,8 @@ type aim struct {
 	since       ariadne.Time // from when on that is certain
 	first       ariadne.Time // since when it may be so
 	holds       bool         // it is true
-	from        ariadne.Time // since when it may be so
+	perhaps     bool         // nobody knows that, because a moment was not judged
+	from        ariadne.Time // with holds or perhaps: since when it may be so
 	sure        ariadne.Time // from when on that is certain
 	reported    bool
 	interrupted int // how often a state was not judged while the goal waited
@@ -49,8 +50,8 @@ func (a *aims) judge(v *Verifier, e *event) error {
 	for i := range a.states {
 		s, bit := &a.states[i], uint64(1)<<i
 		if holds&bit == 0 {
-			if s.holds {
-				s.holds = false
+			if s.holds || s.perhaps {
+				s.holds, s.perhaps = false, false
 				if e.At >= s.from.Add(a.goals[i].StableFor) {
 					s.interrupt() // it may have been true for long enough
 				}
@@ -61,7 +62,10 @@ func (a *aims) judge(v *Verifier, e *event) error {
 			continue
 		}
 		if !s.holds {
-			s.holds, s.from, s.sure = true, e.After, e.At
+			if !s.perhaps {
+				s.from = e.After
+			}
+			s.holds, s.perhaps, s.sure = true, false, e.At
 		}
 		if a.goals[i].StableFor == 0 {
 			a.met(i, e.At)
@@ -92,15 +96,29 @@ func (a *aims) glimpse(v *Verifier, e *event) error {
 	v.fill()
 	_, holds := v.judge.Aims(&v.snapshot)
 	for i := range a.states {
-		switch {
-		case holds&(1<<i) == 0 || a.goals[i].StableFor > 0:
+		s := &a.states[i]
+		switch is := holds&(1<<i) != 0; {
+		case a.goals[i].StableFor > 0:
+			if is != s.holds {
+				s.doubt(e)
+			}
+		case !is:
 		case certain:
 			a.met(i, e.At)
 		default:
-			a.states[i].interrupt()
+			s.interrupt()
 		}
 	}
 	return v.judge.Err()
+}
+
+// doubt enters that nobody knows whether a goal that must stay true is true from an event on.
+func (s *aim) doubt(e *event) {
+	if !s.holds && !s.perhaps {
+		s.from = e.After
+	}
+	s.holds, s.perhaps = false, true
+	s.interrupt()
 }
 
 // met enters that a goal is met by what became true at a time at the latest.
@@ -160,24 +178,25 @@ func (a *aims) pass(v *Verifier, until ariadne.Time) error {
 	return nil
 }
 
-// interrupt enters that a moment was not judged: each goal may have been true then.
-func (a *aims) interrupt() {
+// interrupt enters that a moment after an event was not judged: each goal may have been true then,
+// or not.
+func (a *aims) interrupt(e *event) {
 	a.unsure = true
 	for i := range a.states {
-		if s := &a.states[i]; s.interrupt() && a.goals[i].StableFor > 0 {
-			s.holds = false
+		if s := &a.states[i]; a.goals[i].StableFor > 0 {
+			s.doubt(e)
+		} else {
+			s.interrupt()
 		}
 	}
 }
 
-// interrupt enters that the goal may have been true at a moment, and reports whether it waited.
-func (s *aim) interrupt() bool {
-	if !s.waits || s.reported {
-		return false
+// interrupt enters that the goal may have been met at a moment.
+func (s *aim) interrupt() {
+	if s.waits && !s.reported {
+		s.interrupted++
+		s.waits, s.open = false, true
 	}
-	s.interrupted++
-	s.waits, s.open = false, true
-	return true
 }
 
 func (a *aims) doubts() (all []string) {

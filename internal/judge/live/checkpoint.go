@@ -88,9 +88,9 @@ type savedShown struct {
 }
 
 type savedAim struct {
-	Waits, Open, Holds, Reported bool
-	Since, First, From, Sure     ariadne.Time
-	Interrupted, Late, Vague     int
+	Waits, Open, Holds, Perhaps, Reported bool
+	Since, First, From, Sure              ariadne.Time
+	Interrupted, Late, Vague              int
 }
 
 // MarshalText implements encoding.TextMarshaler.
@@ -141,8 +141,8 @@ func (v *Verifier) Save() ([]byte, error) {
 		to.Earlier = append(to.Earlier, all)
 	}
 	for _, a := range v.aims.states {
-		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Open: a.open, Holds: a.holds, Reported: a.reported,
-			Since: a.since, First: a.first, From: a.from, Sure: a.sure, Interrupted: a.interrupted, Late: a.late,
+		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Open: a.open, Holds: a.holds, Perhaps: a.perhaps,
+			Reported: a.reported, Since: a.since, First: a.first, From: a.from, Sure: a.sure, Interrupted: a.interrupted, Late: a.late,
 			Vague: a.vague})
 	}
 	for i := range v.history {
@@ -282,7 +282,8 @@ func (v *Verifier) Restore(state []byte) error {
 	v.aims.until, v.aims.unsure = from.AimsUntil, from.Unsure
 	for i, a := range from.Aims {
 		v.aims.states[i] = aim{waits: a.Waits, open: a.Open, since: a.Since, first: a.First, holds: a.Holds,
-			from: a.From, sure: a.Sure, reported: a.Reported, interrupted: a.Interrupted, late: a.Late, vague: a.Vague}
+			perhaps: a.Perhaps, from: a.From, sure: a.Sure, reported: a.Reported, interrupted: a.Interrupted,
+			late: a.Late, vague: a.Vague}
 	}
 	for i := range from.History {
 		h := &from.History[i]

@@ -137,7 +137,7 @@ func TestSavedFields(t *testing.T) {
 		// but for the events themselves, what an order has follows from them
 		{order{}, 0, []string{"clockError", "waiting", "byAt", "lanes", "came", "senders", "sent", "deaf", "path"}},
 		{lane{}, 0, []string{"waiting", "byAfter", "recent", "latest", "last", "stale"}},
-		{aim{}, 11, nil},
+		{aim{}, 12, nil},
 		{aims{}, 3, []string{"goals", "patience"}},
 		{expose.Snapshot{}, 3, []string{"Past", "World"}},
 	} {

@@ -528,7 +528,7 @@ func (v *Verifier) apply(e *event) error {
 	if v.groups != nil {
 		v.groups.cut = true
 	}
-	v.aims.interrupt()
+	v.aims.interrupt(e)
 	return nil
 }
 

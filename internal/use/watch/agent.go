@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ariadne-mc/ariadne"
@@ -34,16 +35,18 @@ type Agent struct {
 	calls    chan func()       // of do
 	leftOut  map[string]int    // changes that are not of the sample, by name
 	over     chan struct{}     // is closed when the agent has ended
+	closing  func()            // closes over
 	turned   bool              // it begins in a watch whose properties have changed
 	looked   ariadne.Time      // when it last looked for processes
 	started
 	probing
 
 	injection
-	onFault func(Change) // or nil
-	again   bool         // nodes that have ended are started again
-	kills   bool         // nodes are killed
-	ending  bool         // it tells what is left
+	onFault  func(Change) // or nil
+	again    bool         // nodes that have ended are started again
+	kills    bool         // nodes are killed
+	ending   bool         // it tells what is left
+	settleBy ariadne.Time // with ending: until when it waits for programs that are being read
 }
 
 // watched is a node as the agent sees it.
@@ -56,12 +59,16 @@ type watched struct {
 	checked ariadne.Time // everything before it was told
 	finding bool         // its process is looked for
 	unfound string       // why that has failed last
-	met     bool         // some process of it was found before
-	early   bool         // lines have shown something since its process has ended
-	resumed bool         // another agent has told of it before
-	exposed *expose.Set  // as far as it was told
-	unknown []string     // names of tuples that it may have exposed before it was watched
-	skipped []string     // names of tuples whose changes were left out
+	// absent is the begin of the last look for its process that found none: a process that is found
+	// next began after it
+	absent ariadne.Time
+	met    bool // some process of it was found before
+	// when a line last showed something that its next process may have written; or 0
+	early   ariadne.Time
+	resumed bool        // another agent has told of it before
+	exposed *expose.Set // as far as it was told
+	unknown []string    // names of tuples that it may have exposed before it was watched
+	skipped []string    // names of tuples whose changes were left out
 	polls   polls
 	lacks   map[string]bool // variables that no process of it has had, by name
 	lacking []string        // the same in words, as far as they are missed
@@ -113,6 +120,7 @@ func newAgent(s *spec.Spec, log Log, own []ariadne.NodeID) (*Agent, error) {
 	}
 	a := &Agent{spec: s, log: log, waiter: w, base: native.Now(), calls: make(chan func(), 1),
 		over: make(chan struct{}), leftOut: map[string]int{}}
+	a.closing = sync.OnceFunc(func() { close(a.over) })
 	for i := range s.Nodes {
 		if own == nil || slices.Contains(own, s.Nodes[i].ID) {
 			a.nodes = append(a.nodes, &watched{def: &s.Nodes[i], native: &s.Watch.Native[i]})
@@ -204,37 +212,50 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 	if err != nil {
 		return err
 	}
-	return a.enterFound(n, pid, a.looked)
+	n.absent = a.looked
+	return a.enterFound(n, pid)
 }
 
 // findBeside does so beside the loop: systemctl may take long.
 func (a *Agent) findBeside(ctx context.Context, n *watched) {
 	n.finding = true
-	pid, looked := 0, a.looked
+	pid, looked, by := 0, a.looked, n.native
 	var wrong error
 	a.beside(func() error {
-		pid, wrong = pidOf(ctx, n.native)
+		pid, wrong = pidOf(ctx, by)
 		return nil
 	}, func() error {
 		n.finding = false
+		if err := a.enterFound(n, pid); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
 		// The next look may find it: a pidfile is being written, or another process has the same
 		// arguments for a moment.
 		was := n.unfound
 		if n.unfound = ""; wrong != nil {
 			n.unfound = wrong.Error()
 		}
-		if wrong != nil && n.unfound != was && a.onWait != nil && ctx.Err() == nil {
-			a.onWait(fmt.Sprintf("node %s: %v: the watch looks again", n.def.Name, wrong))
+		if n.unfound != was {
+			a.seek(n)
+			if wrong != nil && a.onWait != nil {
+				a.onWait(fmt.Sprintf("node %s: %v: the watch looks again", n.def.Name, wrong))
+			}
 		}
-		if err := a.enterFound(n, pid, looked); err != nil {
-			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		if n.process == nil {
+			n.absent = looked
+			if n.early < looked {
+				n.early = 0 // no process has written it that could still be found
+			}
 		}
 		return nil
 	})
 }
 
-// enterFound enters that a node's process was found, after a time; pid 0: it was not.
-func (a *Agent) enterFound(n *watched, pid int, after ariadne.Time) error {
+// enterFound enters that a node's process was found; pid 0: it was not.
+func (a *Agent) enterFound(n *watched, pid int) error {
 	if pid == 0 {
 		return nil
 	}
@@ -245,7 +266,44 @@ func (a *Agent) enterFound(n *watched, pid int, after ariadne.Time) error {
 		}
 		return err
 	}
-	return a.enterProcess(n, p, max(n.checked, after))
+	return a.enterProcess(n, p, n.absent)
+}
+
+// findLast looks for processes once more at the end, so that the last events can be judged.
+func (a *Agent) findLast() error {
+	ctx, stop := context.WithTimeout(context.Background(), time.Second)
+	defer stop()
+	for _, n := range a.nodes {
+		if !n.isSought() {
+			continue
+		}
+		looked := a.now()
+		pid, err := pidOf(ctx, n.native)
+		if err != nil {
+			continue // it was said that the watch looks for it
+		}
+		if err := a.enterFound(n, pid); err != nil {
+			return fmt.Errorf("node %s: %w", n.def.Name, err)
+		}
+		n.absent = looked
+	}
+	return nil
+}
+
+// isSought reports whether the process of a node is looked for, which somebody else starts.
+func (n *watched) isSought() bool {
+	return n.process == nil && !n.isStarted() && (n.native.PID == 0 || !n.met)
+}
+
+// knownUpTo is the time up to which all events of a node were told, if all was read up to another
+// one.
+func (a *Agent) knownUpTo(n *watched, all ariadne.Time) ariadne.Time {
+	if n.isSought() {
+		all = min(all, n.absent) // it may have begun
+	} else if n.process != nil {
+		all = min(all, n.checked) // it may have ended
+	}
+	return min(all, a.unread(n)-1)
 }
 
 // seek tells what of a node was never found, if that has changed.
@@ -258,6 +316,9 @@ func (a *Agent) seek(n *watched) {
 		if f, ok := s.(*native.File); ok && !f.Found() {
 			all = append(all, "the log file "+f.Path())
 		}
+	}
+	if n.unfound != "" && n.process == nil {
+		all = append(all, "the process: "+n.unfound)
 	}
 	all = slices.Concat(all, n.lacking, n.sight.unseen)
 	if text := strings.Join(all, ", "); text != n.sought {
@@ -326,11 +387,11 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
 	}
-	if n.early {
+	if n.early != 0 {
 		// These lines came before it was known that a process is there.
 		a.lose(n, at, at, a.namesByLines(n), "it has written lines before it was found")
 	}
-	n.early = false
+	n.early, n.unfound = 0, ""
 	n.polls = polls{}
 	a.poll(n, before)
 	n.met = true
@@ -355,7 +416,7 @@ const beatEvery = 2 * time.Millisecond
 
 // run watches until ctx ends.
 func (a *Agent) run(ctx context.Context) error {
-	defer close(a.over)
+	defer a.closing()
 	stop := context.AfterFunc(ctx, a.waiter.Wake)
 	defer stop()
 	for ctx.Err() == nil {
@@ -414,12 +475,15 @@ func (a *Agent) wait(most time.Duration) error {
 // finish tells so much of the time after the last event that the event can be judged.
 func (a *Agent) finish() error {
 	a.ending = true
-	until := native.Now().Add(settleWithin)
+	a.settleBy = a.now().Add(settleWithin)
+	if err := a.findLast(); err != nil {
+		return err
+	}
 	for left := 3; left > 0; left-- { // what polls tell at the end comes before others
 		if err := a.observe(context.Background()); err != nil {
 			return err
 		}
-		if len(a.begun) > 0 && native.Now() < until {
+		if len(a.begun) > 0 {
 			left++
 			select {
 			case f := <-a.calls: // a program was read
@@ -492,7 +556,7 @@ func (a *Agent) observe(ctx context.Context) error {
 		if !complete {
 			break // calls may be missing that were before now
 		}
-		at := min(all, a.unread(n)-1)
+		at := a.knownUpTo(n, all)
 		r := live.Record{Kind: live.Beat, After: at, At: at, Polled: a.polledUpTo(n), Read: a.now()}
 		if positions != nil {
 			r.Positions = positions[n.def.ID]
@@ -513,7 +577,7 @@ func (a *Agent) lookRarely(ctx context.Context) {
 		if n.process != nil && len(n.sight.missing) > 0 {
 			a.tellSight(n)
 		}
-		if n.process == nil && !n.finding && n.native.Found && n.native.Start == nil && (n.native.PID == 0 || !n.met) {
+		if n.isSought() && !n.finding {
 			a.findBeside(ctx, n)
 		}
 	}
@@ -625,7 +689,9 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	a.hear(n, line)
 	all := a.changesBy(n, line, at)
-	n.early = n.early || len(all) > 0 && n.process == nil && !n.isStarted()
+	if len(all) > 0 && n.isSought() {
+		n.early = at
+	}
 	if changes := a.sampled(a.living(n, all)); len(changes) > 0 {
 		n.enter(changes)
 		a.shows(n, at)
@@ -665,6 +731,7 @@ func (a *Agent) went(n *watched) error {
 		return err
 	}
 	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), a.staying(n.unknown), polls{}
+	n.absent = n.checked // the next one begins after it
 	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	a.gone(n)
 	return nil
@@ -712,6 +779,7 @@ func (a *Agent) flush() {
 
 // close ends the agent: what it has started ends, all else stays as it is.
 func (a *Agent) close() error {
+	a.closing()
 	a.flush()
 	var all error
 	for _, n := range a.nodes {

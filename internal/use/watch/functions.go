@@ -85,15 +85,20 @@ func (p *program) removeFrom(missing map[int]bool) {
 	}
 }
 
-// dropWritten takes the probes out of program files to which somebody writes. Nobody runs them.
+// dropWritten takes the probes out of program files to which somebody writes. Nobody runs them
+// then. But one that runs may get another time of its last change (touch): it is read again.
 func (a *Agent) dropWritten() {
 	for id, p := range a.programs {
 		if p.probes == nil || !p.probes.IsWritten() {
 			continue
 		}
+		since := a.now()
 		delete(a.programs, id)
 		if err := p.probes.Close(); err != nil {
 			a.failed = cmp.Or(a.failed, err)
+		}
+		for _, n := range a.nodes {
+			a.begunUnseen(n, since)
 		}
 	}
 }
@@ -152,7 +157,7 @@ func openBegun(n *watched, b *probe.Begun) (f *os.File, id native.FileID, ok boo
 		}
 		paths = append(paths, fmt.Sprintf("/proc/%d/%s/%s", pid, from, b.Path))
 	}
-	for _, path := range paths {
+	for i, path := range paths {
 		f, err := os.Open(path)
 		if err != nil {
 			continue
@@ -160,6 +165,9 @@ func openBegun(n *watched, b *probe.Begun) (f *os.File, id native.FileID, ok boo
 		id, err := native.IdentifyFile(f)
 		same := id
 		same.Device = b.File.Device // some file systems show another one
+		if i == 0 {
+			same.Inode = b.File.Inode // likewise; but the process may have begun a third program
+		}
 		if err == nil && same == b.File {
 			return f, id, true
 		}
@@ -180,11 +188,16 @@ func (a *Agent) begunUnseen(n *watched, since ariadne.Time) {
 			continue // it has ended
 		}
 		id, err := native.IdentifyFile(f)
-		if err != nil || a.programs[id] != nil {
+		known := a.programs[id]
+		if err != nil || known != nil && known.ready {
 			f.Close()
 			continue
 		}
-		a.learn(f, id)
+		if known == nil {
+			a.learn(f, id)
+		} else {
+			f.Close()
+		}
 		a.begun = append(a.begun, begun{n, since, id, false})
 	}
 }
@@ -199,8 +212,12 @@ func (a *Agent) settle() {
 			return true
 		case p.ready:
 			a.meet(b, p)
+			return true
+		case a.now() < b.at.Add(readWithin) && (!a.ending || a.now() < a.settleBy):
+			return false
 		}
-		return p.ready
+		a.lose(b.node, b.at, a.now(), a.namesByCalls(b.node), "a program that it began was not read in time")
+		return true
 	})
 }
 
@@ -208,17 +225,9 @@ func (a *Agent) settle() {
 func (a *Agent) meet(b begun, p *program) {
 	n := b.node
 	if p.probed-a.base > b.at {
-		var names []string
-		for _, i := range p.functions {
-			if name := a.of[i].Name; a.of[i].At(n.def.ID) && !slices.Contains(names, name) {
-				names = append(names, name)
-			}
-		}
-		if n.process == nil {
-			names = a.staying(names)
-		}
-		a.lose(n, b.at, a.now(), names, "it ran before its functions were watched")
+		a.lose(n, b.at, a.now(), a.namesOf(n, p.functions), "it ran before its functions were watched")
 	}
+	a.lose(n, b.at, a.now(), a.namesOf(n, p.unprobed), p.wrong)
 	switch {
 	case n.process == nil:
 		return
@@ -235,6 +244,19 @@ func (a *Agent) meet(b begun, p *program) {
 		n.sight.certain = false
 	}
 	a.tellSight(n)
+}
+
+// namesOf are those of the tuples that a node may expose by some functions.
+func (a *Agent) namesOf(n *watched, functions []int) (names []string) {
+	for _, i := range functions {
+		if name := a.of[i].Name; a.of[i].At(n.def.ID) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if n.process == nil {
+		return a.staying(names)
+	}
+	return names
 }
 
 // unread is the time from which on it is unknown whether calls of a node are seen, because it has
@@ -266,5 +288,10 @@ func (a *Agent) tellSight(n *watched) {
 	}
 }
 
-// settleWithin is how long the end of a watch waits for a program that is being read.
-const settleWithin = 10 * time.Second
+const (
+	// readWithin is how long a program may take to be read. Nothing that its node does later is
+	// judged meanwhile.
+	readWithin = 30 * time.Second
+	// settleWithin is the same at the end of a watch. It is shorter than others wait for the agent.
+	settleWithin = endWithin / 2
+)

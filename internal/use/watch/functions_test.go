@@ -214,6 +214,12 @@ watch: {nodes: {n1: {pid: 1, before: nothing}, n2: {pid: 1, before: nothing}}}
 	if kinds, beats, _ := observed(); beats[0] != at-1 || len(kinds) != 2 {
 		t.Errorf("%v %v, the program began at %v", kinds, beats, at)
 	}
+	// The end is not told as long as another program is not read. It was at a time after checked.
+	a.begun[0].at, a.begun[1].at = a.now(), a.now()
+	if kinds, beats, _ := observed(); beats[0] != a.nodes[0].checked || len(kinds) != 2 {
+		t.Errorf("%v %v, the node was last seen at %v", kinds, beats, a.nodes[0].checked)
+	}
+	a.begun[0].at, a.begun[1].at = at, at+5
 	a.programs[id] = &program{ready: true, functions: []int{1}, probed: native.Now()}
 	kinds, beats, lost := observed()
 	want := []live.Kind{live.Lost, live.Lost, live.Down, live.Beat, live.Beat}

@@ -214,7 +214,11 @@ func (a *Agent) probeFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return a.enterProgram(id, path, found)
+	// By now the path may be that of another file.
+	if err := a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // follow has the kernel follow the processes of a node.

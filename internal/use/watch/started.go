@@ -220,15 +220,20 @@ func (a *Agent) start(r *launch) error {
 		return err
 	}
 	var program *native.Running
+	// The spec may change while the program is started.
+	by, name, machine := n.native, n.def.Name, native.Machine{}
+	if by.Start == nil {
+		machine = a.machine(n, r.starts > 0)
+	}
 	boot := func() (err error) {
 		defer out.Close()
-		if n.native.Start != nil {
-			program, err = a.own.Start(native.Program{Args: n.native.Start, Dir: n.native.Dir}, out, begin)
+		if by.Start != nil {
+			program, err = a.own.Start(native.Program{Args: by.Start, Dir: by.Dir}, out, begin)
 		} else {
-			program, err = a.lab.Boot(a.machine(n, r.starts > 0), out, begin)
+			program, err = a.lab.Boot(machine, out, begin)
 		}
 		if err != nil {
-			err = fmt.Errorf("node %s: %w", n.def.Name, err)
+			err = fmt.Errorf("node %s: %w", name, err)
 		}
 		return err
 	}

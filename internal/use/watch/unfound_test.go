@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ariadne-mc/ariadne"
 	"github.com/ariadne-mc/ariadne/internal/judge/live"
 	"github.com/ariadne-mc/ariadne/internal/record"
 	"github.com/ariadne-mc/ariadne/internal/system/native"
@@ -208,7 +209,7 @@ func TestDownExposes(t *testing.T) {
 	for _, c := range []struct {
 		how     string
 		started bool
-	}{{"start: 'sleep 9'", true}, {"pid: 1, before: nothing", false}} {
+	}{{"start: 'sleep 9'", true}, {"match: 'no such process [x]', before: nothing", false}} {
 		s := specOf(t, `
 nodes: [{name: n1}]
 expose: {leader: 'leads (?P<term>\d+)', vow: {line: 'vows (?P<term>\d+)', stays: true}}
@@ -267,15 +268,48 @@ watch: {nodes: {n1: {pidfile: n1.pid}}}
 	var said []string
 	a.onWait = func(text string) { said = append(said, text) }
 	n := a.nodes[0]
-	for _, text := range []string{"starting", "starting", fmt.Sprint(os.Getpid())} {
+	var before ariadne.Time
+	for _, text := range []string{"", "starting", "starting", fmt.Sprint(os.Getpid())} {
 		if err := os.WriteFile(n.native.PIDFile, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
+		before, a.looked, a.batch = n.absent, a.now(), nil
+		a.showLine(n, "leads", a.now())
+		// It may run already, so nothing later is known.
+		if at := a.knownUpTo(n, a.now()); at != before {
+			t.Errorf("all is known up to %v, but nobody was there at %v", at, before)
+		}
 		a.findBeside(t.Context(), n)
 		(<-a.calls)()
+		if n.process == nil && n.absent != a.looked {
+			t.Errorf("nobody was there at %v, not %v", a.looked, n.absent)
+		}
 	}
 	if a.failed != nil || n.process == nil || len(said) != 1 || !strings.Contains(said[0], "n1.pid") {
 		t.Errorf("%v, process %v, said %q", a.failed, n.process, said)
+	}
+	if up, lost := a.batch[0], a.batch[1]; up.Kind != live.Up || up.After != before || lost.Kind != live.Lost {
+		t.Errorf("nobody was there at %v: %+v", before, a.batch)
+	}
+	// A line that came before nobody was there is not of a process that is found.
+	p := n.process
+	a.waiter.Drop(p.Descriptor())
+	n.process, n.early = nil, 0
+	a.showLine(n, "leads", a.now())
+	if n.early == 0 {
+		t.Error("the line may be of the next process")
+	}
+	a.looked = a.now() + 1
+	if err := os.WriteFile(n.native.PIDFile, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a.findBeside(t.Context(), n)
+	(<-a.calls)()
+	if n.early != 0 {
+		t.Error("the line is not of the next process")
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if err := a.close(); err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ type program struct {
 	functions []int            // by query: those that have probes
 	probed    ariadne.Time     // when these were set, by the machine's clock
 	probes    *probe.Program   // nil: there are none
+	unprobed  []int            // by query: those that could not be probed, because of wrong
 	wrong     string           // why nothing of it can be read
 	ready     bool             // the file was read
 }
@@ -119,14 +120,13 @@ func (a *Agent) learn(f *os.File, id native.FileID) {
 			return nil // the properties have changed
 		}
 		if err == nil {
-			if err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found); err != nil {
-				for _, n := range a.nodes {
-					a.lose(n, n.checked, a.now(), a.namesByCalls(n), err.Error())
-				}
+			if err = a.enterProgram(id, fmt.Sprintf("/proc/self/fd/%d", f.Fd()), found); err == nil {
+				return nil
 			}
 		}
-		if err != nil {
-			a.programs[id] = &program{ready: true, wrong: err.Error()}
+		a.programs[id] = &program{ready: true, wrong: err.Error()}
+		if found != nil {
+			a.programs[id].unprobed = mapped(found.functions, func(s debuginfo.Site) int { return s.Query })
 		}
 		return nil
 	})
@@ -172,8 +172,11 @@ func (a *Agent) enterProgram(id native.FileID, path string, found *finding) erro
 	for _, s := range found.functions {
 		found.variables.functions = append(found.variables.functions, s.Query)
 	}
-	probes, err := a.kernel.Probe(path, found.file, found.functions, a.queries)
-	found.variables.probes, found.variables.probed = probes, native.Now()
+	p, err := a.kernel.Probe(path, found.file, found.functions, a.queries)
+	found.variables.probes, found.variables.probed = p, native.Now()
+	if err == nil && p.ID() != id {
+		err = errors.Join(fmt.Errorf("%s was changed while it was read", path), p.Close())
+	}
 	return err
 }
 

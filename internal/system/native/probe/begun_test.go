@@ -3,13 +3,17 @@
 package probe
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/ariadne-mc/ariadne/internal/system/native"
+
+	"github.com/cilium/ebpf"
 )
 
 // TestBegun: each program that a process of a node begins is told of, with its file, also one that
@@ -108,5 +112,90 @@ func TestBegun(t *testing.T) {
 	is, err := k.Dropped(7)
 	if err != nil || is.Calls != 0 || is.Programs == 0 || len(all)+int(is.Programs) != 20 {
 		t.Errorf("%d told, %+v not: %v", len(all), is, err)
+	}
+}
+
+// threads ends its first thread. Another one begins the program that is named.
+const threads = `
+package main
+
+import ("os"; "runtime"; "syscall")
+
+func begin() {
+	runtime.LockOSThread()
+	if syscall.Gettid() == syscall.Getpid() {
+		go begin()
+		select {}
+	}
+	syscall.Exec(os.Args[2], os.Args[2:], nil)
+}
+
+func init() { runtime.LockOSThread() } // main runs in the first thread
+
+func main() {
+	os.Stdout.Write([]byte("\n"))
+	os.Stdin.Read(make([]byte, 1))
+	go begin()
+	if os.Args[1] == "end" {
+		syscall.RawSyscall(syscall.SYS_EXIT, 0, 0, 0)
+	}
+	select {}
+}
+`
+
+// TestBegunByThread: a process is followed also when its first thread has ended, or another one
+// begins a program.
+func TestBegunByThread(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(threads), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "threads")
+	if text, err := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	k := open(t)
+	var all []Begun
+	if err := k.FollowPrograms(func(b Begun) { all = append(all, b) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, how := range []string{"stay", "end"} {
+		c := exec.Command(path, how, "/bin/sh", "-c", "/bin/true; exec /bin/true")
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := out.Read(make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if err := k.Follow(5, c.Process.Pid); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		all = nil
+		calls(t, k)
+		var is []string
+		for _, b := range all {
+			is = append(is, filepath.Base(b.Path))
+		}
+		if !slices.Equal(is, []string{"sh", "true", "true"}) {
+			t.Errorf("%s: %q have begun", how, is)
+		}
+		var node uint32
+		if err := k.nodes.Lookup(uint32(c.Process.Pid), &node); !errors.Is(err, ebpf.ErrKeyNotExist) {
+			t.Errorf("%s: the process is not forgotten: %v", how, err)
+		}
 	}
 }

@@ -158,9 +158,9 @@ func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries
 func (p *Program) IsWritten() bool {
 	fd := p.file.Fd()
 	if !p.asked {
-		p.asked = true
 		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_RDLCK)
-		p.leased = err == nil // without it, a writer is noticed late
+		p.asked = err != unix.EAGAIN // somebody writes
+		p.leased = err == nil        // without it, a writer is noticed late
 	}
 	id, err := native.IdentifyFile(p.file)
 	if err != nil || id != p.id {
@@ -169,6 +169,9 @@ func (p *Program) IsWritten() bool {
 	lease, err := unix.FcntlInt(fd, unix.F_GETLEASE, 0)
 	return p.leased && err == nil && lease == unix.F_UNLCK
 }
+
+// ID is the identity that the file had before the probes were set.
+func (p *Program) ID() native.FileID { return p.id }
 
 // Close takes the probes out, and lets others write to the file.
 func (p *Program) Close() error {

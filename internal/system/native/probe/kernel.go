@@ -12,6 +12,7 @@
 package probe
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -54,8 +55,11 @@ func Open() (*Kernel, error) {
 		return nil, errors.Join(err, k.Close())
 	}
 	tgid, err := offsetOf(types, "task_struct", "tgid")
-	if err == nil {
-		err = errors.Join(k.trace("sched_process_fork", k.forked(tgid)), k.trace("sched_process_exit", k.exited()))
+	signal, err2 := offsetOf(types, "task_struct", "signal")
+	live, err3 := offsetOf(types, "signal_struct", "live")
+	if err = cmp.Or(err, err2, err3); err == nil {
+		err = errors.Join(k.trace("sched_process_fork", k.forked(tgid)),
+			k.trace("sched_process_exit", k.exited(tgid, signal, live)))
 	}
 	if err != nil {
 		return nil, errors.Join(err, k.Close())
@@ -182,14 +186,15 @@ func (k *Kernel) forked(tgid int) asm.Instructions {
 	return append(code, end("out")...)
 }
 
-// exited forgets a process that has ended.
-func (k *Kernel) exited() asm.Instructions {
+// exited forgets a process whose last thread has ended. The first thread may end before others, and
+// does when another one begins a program.
+func (k *Kernel) exited(tgid, signal, live int) asm.Instructions {
 	return append(asm.Instructions{
-		asm.FnGetCurrentPidTgid.Call(),
-		asm.Mov.Reg(asm.R1, asm.R0),
-		asm.RSh.Imm(asm.R1, 32),
-		asm.LSh.Imm(asm.R0, 32), asm.RSh.Imm(asm.R0, 32),
-		asm.JNE.Reg(asm.R0, asm.R1, "out"), // a thread
+		asm.LoadMem(asm.R6, asm.R1, 0, asm.DWord), // the thread
+		asm.LoadMem(asm.R1, asm.R6, int16(signal), asm.DWord),
+		asm.LoadMem(asm.R1, asm.R1, int16(live), asm.Word),
+		asm.JNE.Imm(asm.R1, 0, "out"),
+		asm.LoadMem(asm.R1, asm.R6, int16(tgid), asm.Word),
 		asm.StoreMem(asm.R10, -4, asm.R1, asm.Word),
 		asm.LoadMapPtr(asm.R1, k.nodes.FD()),
 		asm.Mov.Reg(asm.R2, asm.R10), asm.Add.Imm(asm.R2, -4),
