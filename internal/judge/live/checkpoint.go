@@ -142,8 +142,8 @@ func (v *Verifier) Save() ([]byte, error) {
 	}
 	for _, a := range v.aims.states {
 		to.Aims = append(to.Aims, savedAim{Waits: a.waits, Open: a.open, Holds: a.holds, Perhaps: a.perhaps,
-			Reported: a.reported, Since: a.since, First: a.first, From: a.from, Sure: a.sure, Interrupted: a.interrupted, Late: a.late,
-			Vague: a.vague})
+			Reported: a.reported, Since: a.since, First: a.first, From: a.from, Sure: a.sure,
+			Interrupted: a.interrupted, Late: a.late, Vague: a.vague})
 	}
 	for i := range v.history {
 		h := &v.history[i]

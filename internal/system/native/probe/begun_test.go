@@ -151,7 +151,8 @@ func TestBegunByThread(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "threads")
-	if text, err := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go")).CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", path, filepath.Join(dir, "main.go"))
+	if text, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	k := open(t)
