@@ -220,9 +220,10 @@ watch:
 			t.Error(err)
 			return
 		}
+		var state rune
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		if err == nil {
-			_, err = fmt.Sscanf(string(status[bytes.LastIndexByte(status, ')'):]), ") S %d", &keeper)
+			_, err = fmt.Sscanf(string(status[bytes.LastIndexByte(status, ')'):]), ") %c %d", &state, &keeper)
 		}
 		if err == nil {
 			err = errors.Join(syscall.Kill(keeper, syscall.SIGSTOP), syscall.Kill(pid, syscall.SIGKILL))
