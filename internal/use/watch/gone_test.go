@@ -106,7 +106,8 @@ func (w *goneWatch) outcome(within time.Duration) (r *Report, agent error) {
 	return r, agent
 }
 
-// TestLogGone: processes end when the log's server does not come back, and do not say so again and again.
+// TestLogGone: processes end when the log's server does not come back, and do not say so again and
+// again.
 func TestLogGone(t *testing.T) {
 	after(t, 5*time.Second)
 	w := newGoneWatch(t)
