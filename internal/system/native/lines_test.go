@@ -73,7 +73,7 @@ func (t *tailing) rotate(to string) {
 	}
 }
 
-// read reads all that is there.
+// read reads everything that has come.
 func (t *tailing) read(losing bool, want ...string) {
 	t.Helper()
 	got, lost, err := t.file.Read()

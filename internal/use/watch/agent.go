@@ -497,9 +497,7 @@ func (a *Agent) finish() error {
 		for _, n := range a.nodes {
 			a.poll(n, n.polls.began)
 			a.seekVariables(n, 0)
-			if n.process != nil && len(n.sight.missing) > 0 {
-				a.tellSight(n)
-			}
+			a.seekFunctions(n)
 		}
 	}
 	if a.strike != nil && a.strike.struck == "" {
@@ -574,9 +572,7 @@ func (a *Agent) lookRarely(ctx context.Context) {
 	a.looked = a.now()
 	a.dropWritten()
 	for _, n := range a.nodes {
-		if n.process != nil && len(n.sight.missing) > 0 {
-			a.tellSight(n)
-		}
+		a.seekFunctions(n)
 		if n.isSought() && !n.finding {
 			a.findBeside(ctx, n)
 		}

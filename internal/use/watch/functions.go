@@ -188,16 +188,11 @@ func (a *Agent) begunUnseen(n *watched, since ariadne.Time) {
 			continue // it has ended
 		}
 		id, err := native.IdentifyFile(f)
-		known := a.programs[id]
-		if err != nil || known != nil && known.ready {
+		if known := a.programs[id]; err != nil || known != nil && known.ready {
 			f.Close()
 			continue
 		}
-		if known == nil {
-			a.learn(f, id)
-		} else {
-			f.Close()
-		}
+		a.learn(f, id)
 		a.begun = append(a.begun, begun{n, since, id, false})
 	}
 }
@@ -269,6 +264,13 @@ func (a *Agent) unread(n *watched) ariadne.Time {
 		}
 	}
 	return first
+}
+
+// seekFunctions tells again of functions that are not seen so far.
+func (a *Agent) seekFunctions(n *watched) {
+	if n.process != nil && len(n.sight.missing) > 0 {
+		a.tellSight(n)
+	}
 }
 
 // tellSight tells which functions are not seen. Those of the program that the command names are

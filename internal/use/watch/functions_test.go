@@ -235,3 +235,34 @@ watch: {nodes: {n1: {pid: 1, before: nothing}, n2: {pid: 1, before: nothing}}}
 		t.Fatal(err)
 	}
 }
+
+// TestOtherDevice: a program that has probes keeps them when the kernel tells of its file by
+// another device than the file system does.
+func TestOtherDevice(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {x: {function: take, fields: {k: k}}}
+properties: {one: {one: x}}
+watch: {nodes: {n1: {pid: 1, before: nothing}}}
+`)
+	a, err := newAgent(s, NewMemory(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := native.IdentifyPath("/proc/self/exe")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := &program{ready: true, functions: []int{0}}
+	a.of = []*spec.Probe{&s.Probes[0]}
+	a.programs, a.others = map[native.FileID]*program{id: known}, map[native.FileID]native.FileID{}
+	b := probe.Begun{PID: os.Getpid(), File: id}
+	b.File.Device++
+	a.hearBegun(b)
+	if a.programs[id] != known || a.others[b.File] != id || len(a.begun) != 1 || a.begun[0].id != id {
+		t.Errorf("%+v %v %+v", a.programs, a.others, a.begun)
+	}
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -101,9 +101,13 @@ func (a *Agent) learnPath(path string, id native.FileID) {
 	a.learn(f, id)
 }
 
-// learn reads the debug information of a program that a node has begun since it is watched, beside
-// the loop, and closes its file.
+// learn reads the debug information of a program that a node has begun since it is watched, once,
+// beside the loop, and closes its file.
 func (a *Agent) learn(f *os.File, id native.FileID) {
+	if a.programs[id] != nil {
+		f.Close()
+		return
+	}
 	waits := &program{}
 	a.programs[id] = waits
 	queries, reading := a.queries, a.reading

@@ -151,10 +151,10 @@ func (k *Kernel) Probe(path string, f *elf.File, sites []debuginfo.Site, queries
 	return p, nil
 }
 
-// IsWritten reports whether somebody writes to the program's file, or has. A probe must not outlast
-// the instructions at which it was set: the kernel would execute those in place of others. While no
-// process runs the file, nothing else keeps anybody from writing. So the kernel is asked to have
-// writers wait (a lease) until the probes are out; not all file systems do that.
+// IsWritten reports whether somebody writes to the program's file, or has. A probe must not stay
+// longer than the instructions at which it was set: the kernel would execute those in place of
+// others. While no process runs the file, nothing else keeps anybody from writing. So the kernel is
+// asked to have writers wait (a lease) until the probes are out; not all file systems do that.
 func (p *Program) IsWritten() bool {
 	fd := p.file.Fd()
 	if !p.asked {
