@@ -165,6 +165,7 @@ watch: {nodes: {n1: {pid: 1, before: nothing}, n2: {pid: 1, before: nothing}}}
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.base -= ariadne.Time(time.Second) // so that a Beat is due at each look
 	program1 := exec.Command("sleep", "9")
 	if err := program1.Start(); err != nil {
 		t.Fatal(err)
