@@ -207,10 +207,13 @@ func (a *aims) doubts() (all []string) {
 			n++
 		}
 		if n > 0 {
-			all = append(all, fmt.Sprintf("%s: it may have come too late %d times, because moments could not be judged", a.goals[i].Name, n))
+			all = append(all, fmt.Sprintf("%s: it may have come too late, because moments could not be judged%s",
+				a.goals[i].Name, times(n)))
 		}
 		if s.vague > 0 {
-			all = append(all, fmt.Sprintf("%s: it may have come too late %d times, because the times of events are not known exactly", a.goals[i].Name, s.vague))
+			all = append(all, fmt.Sprintf(
+				"%s: it may have come too late, because the times of events are not known exactly%s", a.goals[i].Name,
+				times(s.vague)))
 		}
 	}
 	return all

@@ -236,9 +236,14 @@ func TestOnlyTrueGoals(t *testing.T) {
 		}
 		doubts := 0
 		for _, d := range v.aims.doubts() {
-			n := 0
-			if _, err := fmt.Sscanf(d, "led: it may have come too late %d times", &n); err != nil {
-				t.Fatalf("%q: %v", d, err)
+			if !strings.HasPrefix(d, "led: it may have come too late, because ") {
+				t.Fatalf("%q", d)
+			}
+			n := 1
+			if i := strings.LastIndex(d, " ("); i >= 0 {
+				if _, err := fmt.Sscanf(d[i:], " (%d times)", &n); err != nil {
+					t.Fatalf("%q: %v", d, err)
+				}
 			}
 			doubts += n
 		}

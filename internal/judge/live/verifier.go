@@ -843,6 +843,14 @@ func (v *Verifier) Found() []Finding {
 	return all
 }
 
+// times says how often something was, where that is more than once.
+func times(n int) string {
+	if n > 1 {
+		return fmt.Sprintf(" (%d times)", n)
+	}
+	return ""
+}
+
 // Doubts say what could not be judged, one line each.
 func (v *Verifier) Doubts() []string {
 	var all []string
@@ -850,11 +858,10 @@ func (v *Verifier) Doubts() []string {
 		if d.First != "" {
 			why += " (first " + d.First + ")"
 		}
-		switch {
-		case d.Missing > 0:
+		if d.Missing > 0 {
 			why += fmt.Sprintf(" (%d missing)", d.Missing)
-		case d.Times > 1:
-			why += fmt.Sprintf(" (%d times)", d.Times)
+		} else {
+			why += times(d.Times)
 		}
 		all = append(all, why)
 	}

@@ -17,6 +17,12 @@ type Source interface {
 	// Read returns the lines that have come since the last call. It does not wait. lost, if not "",
 	// says that lines are missing.
 	Read() (lines []string, lost string, err error)
+	// Tear tells that what comes next may not go on with the line that has no end yet.
+	Tear()
+	// Torn returns what may be lines of their own or not, since Read and Tear were called: a line
+	// without an end, the rest of it that came after Tear, and both together. No call of Read
+	// returns these.
+	Torn() []string
 	// Descriptor is one that can be read when there are lines; -1: a directory must be watched.
 	Descriptor() int
 	Close() error
@@ -26,7 +32,40 @@ type Source interface {
 const MaxLine = 1 << 16
 
 // lines divides bytes into lines.
-type lines struct{ rest []byte }
+type lines struct {
+	rest []byte
+	tear int // how much of rest was there when Tear was called last
+	torn []string
+}
+
+// Tear implements Source.
+func (l *lines) Tear() {
+	if l.tear < len(l.rest) {
+		l.torn = append(l.torn, string(l.rest[l.tear:]))
+		if l.tear > 0 {
+			l.torn = append(l.torn, string(l.rest))
+		}
+		l.tear = len(l.rest)
+	}
+}
+
+// Torn implements Source.
+func (l *lines) Torn() []string {
+	all := l.torn
+	l.torn = nil
+	return all
+}
+
+// finish adds the line of the first n bytes, unless it was torn.
+func (l *lines) finish(all []string, n int) []string {
+	if l.tear > 0 {
+		l.torn = append(l.torn, string(l.rest[l.tear:n]), string(l.rest[:n]))
+	} else {
+		all = append(all, string(l.rest[:n]))
+	}
+	l.rest, l.tear = append(l.rest[:0], l.rest[n:]...), 0
+	return all
+}
 
 // add returns the lines that end in more bytes.
 func (l *lines) add(more []byte) (all []string) {
@@ -35,13 +74,12 @@ func (l *lines) add(more []byte) (all []string) {
 		if i < 0 {
 			l.rest = append(l.rest, more...)
 			for len(l.rest) >= MaxLine {
-				all, l.rest = append(all, string(l.rest[:MaxLine])), bytes.Clone(l.rest[MaxLine:])
+				all = l.finish(all, MaxLine)
 			}
 			return all
 		}
 		l.rest = append(l.rest, bytes.TrimSuffix(more[:i], []byte("\r"))...)
-		all = append(all, string(l.rest))
-		l.rest, more = l.rest[:0], more[i+1:]
+		all, more = l.finish(all, len(l.rest)), more[i+1:]
 	}
 	return all
 }
@@ -100,13 +138,15 @@ func (p *Pipe) Read() (all []string, lost string, err error) {
 
 // Last returns a line without an end, when nothing more comes.
 func (l *lines) Last() []string {
-	if len(l.rest) == 0 {
+	if l.tear == len(l.rest) {
+		l.forget()
 		return nil
 	}
-	line := string(l.rest)
-	l.rest = nil
-	return []string{line}
+	return l.finish(nil, len(l.rest))
 }
+
+// forget forgets a line without an end.
+func (l *lines) forget() { l.rest, l.tear = nil, 0 }
 
 // File follows a file that another program writes. It goes on when that program rotates the file,
 // or truncates it.
@@ -115,6 +155,7 @@ type File struct {
 	found bool // it was there
 	// the one that has the name last, and before it those that had it, the oldest first
 	files  []*followed
+	torn   []string
 	buffer []byte
 }
 
@@ -129,7 +170,7 @@ type followed struct {
 	quiet  bool      // it was not changed shortly before that
 	came   time.Time // when something came last, or when it lost its name
 	asked  time.Time // when it was last asked who writes it
-	begun  bool      // the line without an end that the file before it had was told
+	begun  bool      // it has had something, and so the file before it was torn
 }
 
 const (
@@ -215,6 +256,21 @@ func (f *followed) toEnd() error {
 	return nil
 }
 
+// Tear implements Source.
+func (f *File) Tear() {
+	for _, old := range f.files {
+		old.Tear()
+		f.torn = append(f.torn, old.Torn()...)
+	}
+}
+
+// Torn implements Source.
+func (f *File) Torn() []string {
+	all := f.torn
+	f.torn = nil
+	return all
+}
+
 // Descriptor implements Source.
 func (f *File) Descriptor() int { return -1 }
 
@@ -257,16 +313,16 @@ func (f *File) Read() (all []string, lost string, err error) {
 		lost = f.path + " was moved away too often, and lines may be missing"
 	}
 	for i, old := range f.files {
-		ends := over[i]
-		if i+1 < len(f.files) && f.files[i+1].offset > 0 && !f.files[i+1].begun {
-			ends, f.files[i+1].begun = true, true // its program has gone on in the next one
-		}
-		if ends {
+		if over[i] {
 			parts[i] = append(parts[i], old.Last()...)
+		} else if i+1 < len(f.files) && f.files[i+1].offset > 0 && !f.files[i+1].begun {
+			f.files[i+1].begun = true
+			old.Tear() // its program, or one of them, has gone on in the next one
 		}
 		if i >= first {
 			all = append(all, parts[i]...)
 		}
+		f.torn = append(f.torn, old.Torn()...)
 		if over[i] {
 			err = errors.Join(err, old.file.Close())
 		}
@@ -327,7 +383,8 @@ func (f *followed) read(buffer []byte) (all []string, cut bool, err error) {
 			return nil, cut, wrong
 		}
 		if !same {
-			f.offset, f.rest, f.before, f.zeros = 0, nil, f.before[:0], false
+			f.forget()
+			f.offset, f.before, f.zeros = 0, f.before[:0], false
 			all, cut = nil, true // what came before is from before the loss
 			continue
 		}

@@ -120,7 +120,68 @@ func TestTailRotated(t *testing.T) {
 	f.rotate(".2")
 	f.read(false)
 	f.write(f.open(os.O_APPEND), "8\n")
-	f.read(false, "7 with no end", "8")
+	f.read(false, "8")
+	if torn := f.file.Torn(); !slices.Equal(torn, []string{"7 with no end"}) {
+		t.Errorf("torn: %q", torn)
+	}
+}
+
+// TestTorn: what comes behind a line without an end may belong to it or not, where another process
+// may have written it. So neither is a line.
+func TestTorn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	write := func(path, text string) {
+		t.Helper()
+		w, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(path, "")
+	f, err := Tail(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { f.Close() }()
+	read := func(how string, lines, torn []string) {
+		t.Helper()
+		got, lost, err := f.Read()
+		if more := f.Torn(); err != nil || lost != "" || !slices.Equal(got, lines) || !slices.Equal(more, torn) {
+			t.Errorf("%s: lines %q, torn %q, %q, %v", how, got, more, lost, err)
+		}
+	}
+	write(path, "one\n7")
+	read("no end yet", []string{"one"}, nil)
+	f.Tear()
+	f.Tear()
+	read("torn", nil, []string{"7"})
+	write(path, "1\ntwo\n")
+	read("the rest", []string{"two"}, []string{"1", "71"})
+	f.Tear()
+	write(path, "three\n8")
+	read("nothing to tear", []string{"three"}, nil)
+
+	// Two programs write the file, of which one is in the midst of a line when it is moved away.
+	slow, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slow.Close()
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	write(path, "four\n")
+	read("moved away", []string{"four"}, []string{"8"})
+	if _, err := slow.WriteString("2\n"); err != nil {
+		t.Fatal(err)
+	}
+	read("the rest in the old file", nil, []string{"2", "82"})
 }
 
 // TestTailClosed: a file that was moved away is closed when nobody writes it any more, and read

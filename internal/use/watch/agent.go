@@ -61,23 +61,31 @@ type watched struct {
 	unfound string       // why that has failed last
 	// absent is the begin of the last look for its process that found none: a process that is found
 	// next began after it
-	absent ariadne.Time
-	met    bool // some process of it was found before
-	// when a line last showed something that its next process may have written; or 0
-	early   ariadne.Time
-	resumed bool        // another agent has told of it before
-	exposed *expose.Set // as far as it was told
-	unknown []string    // names of tuples that it may have exposed before it was watched
-	skipped []string    // names of tuples whose changes were left out
-	polls   polls
-	lacks   map[string]bool // variables that no process of it has had, by name
-	lacking []string        // the same in words, as far as they are missed
-	sight   sight
+	absent    ariadne.Time
+	met       bool         // some process of it was found before
+	told      ariadne.Time // when a line of it was last read that shows something; or 0
+	unclaimed unclaimed
+	other     int         // the process that the pidfile names while the one before it lives; or 0
+	resumed   bool        // another agent has told of it before
+	exposed   *expose.Set // as far as it was told
+	unknown   []string    // names of tuples that it may have exposed before it was watched
+	skipped   []string    // names of tuples whose changes were left out
+	polls     polls
+	lacks     map[string]bool // variables that no process of it has had, by name
+	lacking   []string        // the same in words, as far as they are missed
+	sight     sight
 	// unreadable is the first program that it began and that could not be read
 	unreadable string
 	sought     string           // what of it was never found, as it was told
 	heard      [faultKinds]bool // it has written a line that must come before such faults
 	traffic
+}
+
+// unclaimed is what lines of a node have shown since its process was last there. One that was not
+// found may have written them.
+type unclaimed struct {
+	names []string
+	last  ariadne.Time // when one was read
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -245,13 +253,20 @@ func (a *Agent) findBeside(ctx context.Context, n *watched) {
 			}
 		}
 		if n.process == nil {
-			n.absent = looked
-			if n.early < looked {
-				n.early = 0 // no process has written it that could still be found
-			}
+			a.nobody(n, looked)
 		}
 		return nil
 	})
+}
+
+// nobody enters that a look for a node's process, which began at a time, has found none.
+func (a *Agent) nobody(n *watched, looked ariadne.Time) {
+	if len(n.unclaimed.names) > 0 && n.unclaimed.last < looked {
+		a.lose(n, n.absent, a.now(), n.unclaimed.names, "it has written lines while no process was found")
+		a.addRecord(n, live.Record{Kind: live.Down, After: looked, At: a.now(), Text: "no process is there"})
+		n.unknown, n.unclaimed = a.staying(n.unknown), unclaimed{}
+	}
+	n.absent = looked
 }
 
 // enterFound enters that a node's process was found; pid 0: it was not.
@@ -285,7 +300,9 @@ func (a *Agent) findLast() error {
 		if err := a.enterFound(n, pid); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
-		n.absent = looked
+		if n.process == nil {
+			a.nobody(n, looked)
+		}
 	}
 	return nil
 }
@@ -319,6 +336,10 @@ func (a *Agent) seek(n *watched) {
 	}
 	if n.unfound != "" && n.process == nil {
 		all = append(all, "the process: "+n.unfound)
+	}
+	if n.other != 0 {
+		all = append(all, fmt.Sprintf("process %d: its id is in %s, but the process before it lives", n.other,
+			n.native.PIDFile))
 	}
 	all = slices.Concat(all, n.lacking, n.sight.unseen)
 	if text := strings.Join(all, ", "); text != n.sought {
@@ -387,11 +408,11 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
 	}
-	if n.early != 0 {
-		// These lines came before it was known that a process is there.
-		a.lose(n, at, at, a.namesByLines(n), "it has written lines before it was found")
+	if began := p.Began() - a.base; n.told != 0 && n.told >= began && !n.isStarted() {
+		// It may have written lines that count as the ones of the process before, or of none.
+		a.lose(n, at, at, a.namesByLines(n), "it may have written lines before it was found")
 	}
-	n.early, n.unfound = 0, ""
+	n.unclaimed, n.unfound = unclaimed{}, ""
 	n.polls = polls{}
 	a.poll(n, before)
 	n.met = true
@@ -576,6 +597,24 @@ func (a *Agent) lookRarely(ctx context.Context) {
 		if n.isSought() && !n.finding {
 			a.findBeside(ctx, n)
 		}
+		a.seekOther(n)
+	}
+}
+
+// seekOther looks whether a pidfile names another process than the one that is watched, which still
+// lives. Nothing is known of what the other one does until it is found, and that is when the
+// watched one has ended.
+func (a *Agent) seekOther(n *watched) {
+	was := n.other
+	n.other = 0
+	if n.process != nil && !n.isStarted() && n.native.PIDFile != "" {
+		// While a pidfile is written it may say anything.
+		if pid, err := native.ReadPIDFile(n.native.PIDFile); err == nil && pid > 0 && pid != n.process.PID {
+			n.other = pid
+		}
+	}
+	if n.other != was {
+		a.seek(n)
 	}
 }
 
@@ -593,6 +632,7 @@ func (a *Agent) readLines(n *watched) error {
 		for _, line := range lines {
 			a.showLine(n, line, at)
 		}
+		a.loseTorn(n, s)
 		if errors.Is(err, io.EOF) {
 			a.waiter.Drop(s.Descriptor())
 			n.sources = slices.DeleteFunc(n.sources, func(o native.Source) bool { return o == s })
@@ -604,6 +644,17 @@ func (a *Agent) readLines(n *watched) error {
 		}
 	}
 	return nil
+}
+
+// loseTorn tells what is unknown since parts of lines may belong together or not.
+func (a *Agent) loseTorn(n *watched, s native.Source) {
+	for _, line := range s.Torn() {
+		names := mapped(a.changesBy(n, line, a.now()), func(c expose.Change) string { return c.Name })
+		if n.process == nil {
+			names = a.staying(names)
+		}
+		a.lose(n, n.checked, a.now(), names, "its last line has no end")
+	}
 }
 
 // namesByLines are those of the tuples that lines of a node expose.
@@ -685,13 +736,25 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	a.hear(n, line)
 	all := a.changesBy(n, line, at)
-	if len(all) > 0 && n.isSought() {
-		n.early = at
+	if len(all) > 0 {
+		n.told = at
+	}
+	if n.isSought() {
+		n.unclaimed.add(all, at)
 	}
 	if changes := a.sampled(a.living(n, all)); len(changes) > 0 {
 		n.enter(changes)
 		a.shows(n, at)
 		a.addRecord(n, live.Record{Kind: live.Show, After: n.checked, At: at, Changes: changes, Text: line})
+	}
+}
+
+// add adds what a line has shown that was read at a time.
+func (u *unclaimed) add(changes []expose.Change, at ariadne.Time) {
+	for _, c := range changes {
+		if u.last = at; !slices.Contains(u.names, c.Name) {
+			u.names = append(u.names, c.Name)
+		}
 	}
 }
 
@@ -712,15 +775,6 @@ func (a *Agent) living(n *watched, changes []expose.Change) []expose.Change {
 
 // went enters that a node's process has ended.
 func (a *Agent) went(n *watched) error {
-	for _, s := range n.sources {
-		if p, ok := s.(*native.Pipe); ok {
-			// Nobody knows whether the program has written all of a line without an end.
-			for _, line := range p.Last() {
-				names := mapped(a.changesBy(n, line, a.now()), func(c expose.Change) string { return c.Name })
-				a.lose(n, n.checked, a.now(), a.staying(names), "its last line has no end")
-			}
-		}
-	}
 	text := fmt.Sprintf("process %d has ended", n.process.PID)
 	a.waiter.Drop(n.process.Descriptor())
 	if err := n.process.Close(); err != nil {
@@ -729,6 +783,10 @@ func (a *Agent) went(n *watched) error {
 	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), a.staying(n.unknown), polls{}
 	n.absent = n.checked // the next one begins after it
 	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
+	for _, s := range n.sources {
+		s.Tear() // nobody knows whether the program has written all of a line without an end
+		a.loseTorn(n, s)
+	}
 	a.gone(n)
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -192,10 +193,10 @@ properties:
   begun: {never: 'len(begun) > 0'}
 watch:
   nodes:
-    n1: {start: 'sleep 0.3; printf "leads 1"'}
+    n1: {start: 'sleep 0.6; printf "leads 1"'}
     n2: {start: 'printf "begins now"; sleep 0.1; echo; sleep 9'}
 `)
-	r := watchFor(t, s, Options{Time: time.Second})
+	r := watchFor(t, s, Options{Time: 2 * time.Second})
 	if len(r.Findings) != 1 || r.Findings[0].Property != "begun" || len(r.Doubts) != 1 ||
 		!strings.Contains(r.Doubts[0], "its last line has no end: what it exposes as vow is unknown") {
 		t.Errorf("%v %q %+v", r.Outcome, r.Doubts, r.Findings)
@@ -291,27 +292,135 @@ watch: {nodes: {n1: {pidfile: n1.pid}}}
 	if up, lost := a.batch[0], a.batch[1]; up.Kind != live.Up || up.After != before || lost.Kind != live.Lost {
 		t.Errorf("nobody was there at %v: %+v", before, a.batch)
 	}
-	// A line that came before nobody was there is not of a process that is found.
+	// Somebody has written a line and was never found.
 	p := n.process
 	a.waiter.Drop(p.Descriptor())
-	n.process, n.early = nil, 0
+	n.process, n.absent = nil, a.now()
 	a.showLine(n, "leads", a.now())
-	if n.early == 0 {
-		t.Error("the line may be of the next process")
-	}
-	a.looked = a.now() + 1
+	before, a.batch, a.looked = n.absent, nil, a.now()+1
 	if err := os.WriteFile(n.native.PIDFile, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	a.findBeside(t.Context(), n)
-	(<-a.calls)()
-	if n.early != 0 {
-		t.Error("the line is not of the next process")
+	for range 2 {
+		a.findBeside(t.Context(), n)
+		(<-a.calls)()
+	}
+	if len(a.batch) != 2 || a.batch[0].Kind != live.Lost || a.batch[0].After != before ||
+		!slices.Equal(a.batch[0].Names, []string{"leader"}) || a.batch[1].Kind != live.Down {
+		t.Errorf("a line while nobody was found: %+v", a.batch)
 	}
 	if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.close(); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestOtherProcess: the watch says when a pidfile names another process than the one that it
+// watches, since it does not know what that one does.
+func TestOtherProcess(t *testing.T) {
+	s := specOf(t, `
+nodes: [{name: n1}]
+expose: {leader: leads}
+properties: {one: {one: leader}}
+watch: {nodes: {n1: {pidfile: n1.pid}}}
+`)
+	a, err := newAgent(s, NewMemory(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := a.nodes[0]
+	p, err := native.Attach(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.enterProcess(n, p, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pid    string
+		sought bool
+	}{{fmt.Sprint(os.Getpid()), false}, {"", false}, {"1x", false}, {"1", true}, {fmt.Sprint(os.Getpid()), false}} {
+		if err := os.WriteFile(n.native.PIDFile, []byte(c.pid), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		a.looked = -ariadne.Time(time.Second)
+		a.lookRarely(t.Context())
+		if (n.sought != "") != c.sought {
+			t.Errorf("the pidfile has %q: sought %q", c.pid, n.sought)
+		}
+	}
+	if err := a.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFollowingProcess: a line may be of the next process if that had begun when the line was read,
+// even if it counts as one of the process before, or of none.
+func TestFollowingProcess(t *testing.T) {
+	begin := func() *native.Process {
+		c := exec.Command("sleep", "99")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Process.Kill(); c.Wait() })
+		p, err := native.Attach(c.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for _, c := range []struct {
+		how string
+		// comes before: 0 the next process, 1 the end of the first one, 2 the next one is found
+		line int
+		want []string
+	}{
+		{"before the next process", 0, nil},
+		{"while both are there", 1, []string{"leader"}},
+		{"while none is known", 2, []string{"leader"}},
+	} {
+		s := specOf(t, `
+nodes: [{name: n1}]
+expose: {leader: leads}
+properties: {one: {one: leader}}
+watch: {nodes: {n1: {pidfile: n1.pid}}}
+`)
+		a, err := newAgent(s, NewMemory(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := a.nodes[0]
+		show := func(at int) {
+			if at == c.line {
+				a.showLine(n, "leads", a.now())
+			}
+		}
+		if err := a.enterProcess(n, begin(), 0); err != nil {
+			t.Fatal(err)
+		}
+		show(0)
+		time.Sleep(30 * time.Millisecond) // begins are known to 10 ms
+		next := begin()
+		show(1)
+		if err := a.went(n); err != nil {
+			t.Fatal(err)
+		}
+		show(2)
+		a.batch = nil
+		if err := a.enterProcess(n, next, n.absent); err != nil {
+			t.Fatal(err)
+		}
+		var lost []string
+		for _, r := range a.batch {
+			lost = append(lost, r.Names...)
+		}
+		if !slices.Equal(lost, c.want) {
+			t.Errorf("a line %s: %q are lost, want %q", c.how, lost, c.want)
+		}
+		if err := a.close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
