@@ -109,8 +109,8 @@ func TestPolls(t *testing.T) {
 	path := buildHolder(t)
 	s := specOf(t, fmt.Sprintf(`
 nodes:
-  - {name: n1, command: "sh -c '(sleep 0.3; echo hold; sleep 0.6; echo drop; sleep 9) | %[1]s'"}
-  - {name: n2, command: "sh -c '(sleep 0.6; echo hold; sleep 9) | %[1]s'"}
+  - {name: n1, command: "sh -c '(sleep 0.3; echo hold; sleep 1.5; echo drop; sleep 9) | %[1]s'"}
+  - {name: n2, command: "sh -c '(sleep 0.9; echo hold; sleep 9) | %[1]s'"}
 expose:
   lease: {variable: main.own.lease, fields: {term: term, holder: holder}}
   file: {file: term, match: 'term (?P<term>\d+)'}
@@ -120,7 +120,7 @@ properties:
 watch: {poll: 10ms}
 `, path))
 	var all whats
-	r := watchFor(t, s, Options{Time: 2 * time.Second, OnShow: all.show})
+	r := watchFor(t, s, Options{Time: 3 * time.Second, OnShow: all.show})
 	if r.Outcome != record.Suspected || len(r.Doubts) > 0 || len(r.Findings) != 2 {
 		t.Errorf("%v %+v %q", r.Outcome, r.Findings, r.Doubts)
 	}

@@ -131,9 +131,6 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 // else all.
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
-	if c.strike.spares == l.Kind { // it has come
-		c.strike.spares = 0
-	}
 	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
 	// A process that ends before a call on a file leaves other files than before the one before. At
 	// the many places between, what is left is the same.
@@ -165,25 +162,38 @@ func (c *chance) countdowns(at ariadne.NodeID) (all []world.Countdown) {
 	return all
 }
 
-// hits tells that a fault within a step has hit a node.
-func (c *chance) hits(id ariadne.NodeID) {
+// hits tells that a fault of a kind within a step has hit a node.
+func (c *chance) hits(id ariadne.NodeID, kind ariadne.ActionKind) {
 	c.strike.hits(id)
 	c.hit = true
+	if c.strike.spares == kind { // it has come
+		c.strike.spares = 0
+	}
 }
 
-// follow draws, for each kind of fault, whether its next one follows the last fault closely: one in
-// followOf does. The state is the one that the last fault has left.
+// followOf: behind one fault in so many another one follows closely.
+const followOf = 3
+
+// follow draws whether another fault follows the last one closely, and of which kind. Only one
+// does: if each kind had its own chance, some fault would follow nearly each of them, and hardly
+// any would come when the program has recovered. The state is the one that the last fault has left.
 func (c *chance) follow(s *space.State) {
 	if !c.hit || c.moments.without().Together {
 		return
 	}
 	c.hit = false
 	lasts := s.Lasts(c.strike.hit)
-	c.strike.follow(&c.moments, lasts, c.length)
-	for i := range c.kinds {
-		l := &c.kinds[i]
-		if l.Kind == c.strike.spares || l.draw.below(followOf) > 0 {
-			continue
+	some := len(c.kinds)
+	if c.strike.some {
+		some++
+	}
+	kind := c.strike.draw.below(followOf * max(some, 1))
+	if kind == len(c.kinds) {
+		c.strike.follow(&c.moments, lasts, c.length)
+	} else if kind < len(c.kinds) {
+		l := &c.kinds[kind]
+		if l.Kind == c.strike.spares {
+			return
 		}
 		l.Only, l.wait = nil, wait{alone: l.draw.below(2) == 0, node: c.strike.hit}
 		l.After = append(l.After[:0], 1+l.draw.below(1<<l.draw.below(closeOrders)))
@@ -209,18 +219,15 @@ func (l *likely) passes() bool {
 // what it is varied to, by one choice or, if several, by as many as are drawn.
 func (c *chance) vary(p *space.Path, i int, several bool) int {
 	if c.asked != nil {
-		hit := false
 		for j, rest := range c.asked.Rest(&p.Last().By.Output) {
 			k, _ := world.KindNamed(c.asked.Kinds[j])
 			i := slices.IndexFunc(c.kinds, func(l likely) bool { return l.Kind == k })
 			if len(rest) < len(c.kinds[i].After) {
-				hit = true
+				c.hits(p.Event(p.Len()).Node, k)
 			}
 			c.kinds[i].After = rest
 		}
-		if c.asked = nil; hit {
-			c.hits(p.Event(p.Len()).Node)
-		}
+		c.asked = nil
 	}
 	f := p.Last()
 	if (len(c.kinds) > 0 || c.strike.some) && p.System().Faulty() {
@@ -282,7 +289,7 @@ func (c *chance) among(p *space.Path, i int) int {
 				continue
 			}
 			if j, ok := further(p, i, choice); ok {
-				c.hits(e.Node)
+				c.hits(e.Node, c.kinds[k].Kind)
 				return c.strike.lasting(p, j)
 			}
 		}

@@ -35,9 +35,6 @@ type strike struct {
 	without Without
 }
 
-// followOf: one fault in so many follows the one before.
-const followOf = 3
-
 // Orders of magnitude of steps, of 2, from the least.
 const (
 	leastSteps = 3
@@ -126,10 +123,10 @@ func (s *strike) next(f *space.Frame, m *moments, length int) (event int, ok boo
 	return event, ok
 }
 
-// follow draws whether the next one follows the last fault closely: one in followOf does. It may
-// wait for the end of a fault that lasts.
+// follow has the next one follow the last fault closely. It may wait for the end of a fault that
+// lasts.
 func (s *strike) follow(m *moments, lasts bool, length int) {
-	if !s.some || s.draw.below(followOf) > 0 {
+	if !s.some {
 		return
 	}
 	s.close(s.hit)

@@ -96,7 +96,7 @@ func TestWithoutTogether(t *testing.T) {
 			s := &space.State{}
 			s.Nodes = make([]world.NodeState, 8)
 			c.strike.some = true
-			c.hits(7)
+			c.hits(7, 0)
 			if c.follow(s); c.strike.wait.node == 7 {
 				close++
 			}
