@@ -58,10 +58,11 @@ func (l *lines) Torn() []string {
 
 // finish adds the line of the first n bytes, unless it was torn.
 func (l *lines) finish(all []string, n int) []string {
+	line := bytes.TrimSuffix(l.rest[:n], []byte("\r"))
 	if l.tear > 0 {
-		l.torn = append(l.torn, string(l.rest[l.tear:n]), string(l.rest[:n]))
+		l.torn = append(l.torn, string(line[min(l.tear, len(line)):]), string(line))
 	} else {
-		all = append(all, string(l.rest[:n]))
+		all = append(all, string(line))
 	}
 	l.rest, l.tear = append(l.rest[:0], l.rest[n:]...), 0
 	return all
@@ -78,7 +79,7 @@ func (l *lines) add(more []byte) (all []string) {
 			}
 			return all
 		}
-		l.rest = append(l.rest, bytes.TrimSuffix(more[:i], []byte("\r"))...)
+		l.rest = append(l.rest, more[:i]...)
 		all, more = l.finish(all, len(l.rest)), more[i+1:]
 	}
 	return all

@@ -39,21 +39,26 @@ func Attach(pid int) (*Process, error) {
 // Descriptor can be read when the process has ended.
 func (p *Process) Descriptor() int { return p.fd }
 
-// Began is a time of Now at or before which the process was begun, some 10 ms before at most; 0: it
-// has ended.
+// Began is a time of Now before which the process was not begun, some 10 ms too early, or more
+// where the machine was suspended; 0: it has ended.
 func (p *Process) Began() ariadne.Time {
 	ticks, ok := started(p.PID)
 	if !ok {
 		return 0
 	}
-	// The kernel counts the time for which the machine was suspended, too.
+	// The kernel counts the time for which the machine was suspended, too. Now is asked first: what
+	// comes between makes the result earlier.
+	now := Now()
 	var boot unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &boot); err != nil {
 		return 0
 	}
 	const tick = time.Second / 100 // whatever the kernel's own tick is (proc_pid_stat(5), time(7))
-	return ariadne.Time(ticks)*ariadne.Time(tick) - (ariadne.Time(boot.Nano()) - Now())
+	return ariadne.Time(ticks)*ariadne.Time(tick) - (ariadne.Time(boot.Nano()) - now)
 }
+
+// IsThere reports whether a process has an id and has not ended.
+func IsThere(pid int) bool { return isLiving(fmt.Sprintf("/proc/%d/stat", pid)) }
 
 // Ended reports whether the process has ended.
 func (p *Process) Ended() bool {

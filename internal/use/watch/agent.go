@@ -62,6 +62,7 @@ type watched struct {
 	// absent is the begin of the last look for its process that found none: a process that is found
 	// next began after it
 	absent    ariadne.Time
+	before    ariadne.Time // absent as it was before the last look, or the same
 	met       bool         // some process of it was found before
 	told      ariadne.Time // when a line of it was last read that shows something; or 0
 	unclaimed unclaimed
@@ -85,7 +86,8 @@ type watched struct {
 // found may have written them.
 type unclaimed struct {
 	names []string
-	last  ariadne.Time // when one was read
+	first ariadne.Time // when the first one was read
+	since ariadne.Time // nobody was there at this time, which is before all of them
 }
 
 // lookAgain is how often the agent looks for a process that is not there.
@@ -180,6 +182,13 @@ func (a *Agent) attach(ctx context.Context) error {
 				a.addRecord(n, live.Record{Kind: live.Down, After: a.looked, At: a.now(), Text: "no process is there"})
 			}
 		}
+		if n.isSought() {
+			// Lines that are there already are not of a process that begins now.
+			if err := a.readLines(n); err != nil {
+				return fmt.Errorf("node %s: %w", n.def.Name, err)
+			}
+			n.unclaimed = unclaimed{}
+		}
 		was := n.sought
 		if a.seek(n); n.sought == "" && n.resumed {
 			a.tellSought(n) // an earlier agent may have told something else
@@ -220,7 +229,7 @@ func (a *Agent) find(ctx context.Context, n *watched) error {
 	if err != nil {
 		return err
 	}
-	n.absent = a.looked
+	n.absent, n.before = a.looked, a.looked
 	return a.enterFound(n, pid)
 }
 
@@ -233,7 +242,9 @@ func (a *Agent) findBeside(ctx context.Context, n *watched) {
 		pid, wrong = pidOf(ctx, by)
 		return nil
 	}, func() error {
-		n.finding = false
+		if n.finding = false; n.process != nil || looked < n.absent {
+			return nil // another look has ended before
+		}
 		if err := a.enterFound(n, pid); err != nil {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
@@ -253,20 +264,24 @@ func (a *Agent) findBeside(ctx context.Context, n *watched) {
 			}
 		}
 		if n.process == nil {
-			a.nobody(n, looked)
+			a.nobody(n, looked, wrong == nil)
 		}
 		return nil
 	})
 }
 
-// nobody enters that a look for a node's process, which began at a time, has found none.
-func (a *Agent) nobody(n *watched, looked ariadne.Time) {
-	if len(n.unclaimed.names) > 0 && n.unclaimed.last < looked {
-		a.lose(n, n.absent, a.now(), n.unclaimed.names, "it has written lines while no process was found")
-		a.addRecord(n, live.Record{Kind: live.Down, After: looked, At: a.now(), Text: "no process is there"})
-		n.unknown, n.unclaimed = a.staying(n.unknown), unclaimed{}
+// nobody enters that a look for a node's process, which began at a time, has found none. Not sure:
+// there may be several.
+func (a *Agent) nobody(n *watched, looked ariadne.Time, sure bool) {
+	if u := n.unclaimed; len(u.names) > 0 && u.first < looked {
+		a.lose(n, u.since, a.now(), u.names, "it has written lines while no process was found")
+		if sure {
+			a.addRecord(n, live.Record{Kind: live.Down, After: looked, At: a.now(), Text: "no process is there"})
+			n.unknown = a.staying(n.unknown)
+		}
+		n.unclaimed = unclaimed{}
 	}
-	n.absent = looked
+	n.absent, n.before = looked, n.absent
 }
 
 // enterFound enters that a node's process was found; pid 0: it was not.
@@ -301,7 +316,7 @@ func (a *Agent) findLast() error {
 			return fmt.Errorf("node %s: %w", n.def.Name, err)
 		}
 		if n.process == nil {
-			a.nobody(n, looked)
+			a.nobody(n, looked, true)
 		}
 	}
 	return nil
@@ -317,6 +332,9 @@ func (n *watched) isSought() bool {
 func (a *Agent) knownUpTo(n *watched, all ariadne.Time) ariadne.Time {
 	if n.isSought() {
 		all = min(all, n.absent) // it may have begun
+		if len(n.unclaimed.names) > 0 {
+			all = min(all, n.unclaimed.since)
+		}
 	} else if n.process != nil {
 		all = min(all, n.checked) // it may have ended
 	}
@@ -338,7 +356,7 @@ func (a *Agent) seek(n *watched) {
 		all = append(all, "the process: "+n.unfound)
 	}
 	if n.other != 0 {
-		all = append(all, fmt.Sprintf("process %d: its id is in %s, but the process before it lives", n.other,
+		all = append(all, fmt.Sprintf("process %d, whose id is in %s, since the process before it lives", n.other,
 			n.native.PIDFile))
 	}
 	all = slices.Concat(all, n.lacking, n.sight.unseen)
@@ -399,6 +417,10 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 		return err
 	}
 	at := a.now()
+	began := p.Began() - a.base
+	if u := n.unclaimed; len(u.names) > 0 {
+		a.lose(n, u.since, at, u.names, "it has written lines while no process was found")
+	}
 	a.addRecord(n, live.Record{Kind: live.Up, After: before, At: at, Text: fmt.Sprintf("process %d", p.PID)})
 	n.unknown = a.staying(n.unknown)
 	n.exposed = n.exposed.Staying()
@@ -408,9 +430,9 @@ func (a *Agent) enterProcess(n *watched, p *native.Process, before ariadne.Time)
 	if names := a.missed(n); len(names) > 0 {
 		a.lose(n, at, at, names, "it ran before it was watched")
 	}
-	if began := p.Began() - a.base; n.told != 0 && n.told >= began && !n.isStarted() {
+	if (n.told != 0 && n.told >= began || len(n.unclaimed.names) > 0) && !n.isStarted() {
 		// It may have written lines that count as the ones of the process before, or of none.
-		a.lose(n, at, at, a.namesByLines(n), "it may have written lines before it was found")
+		a.lose(n, at, at, a.passing(a.namesByLines(n)), "it may have written lines before it was found")
 	}
 	n.unclaimed, n.unfound = unclaimed{}, ""
 	n.polls = polls{}
@@ -609,12 +631,18 @@ func (a *Agent) seekOther(n *watched) {
 	n.other = 0
 	if n.process != nil && !n.isStarted() && n.native.PIDFile != "" {
 		// While a pidfile is written it may say anything.
-		if pid, err := native.ReadPIDFile(n.native.PIDFile); err == nil && pid > 0 && pid != n.process.PID {
+		pid, err := native.ReadPIDFile(n.native.PIDFile)
+		if err == nil && pid > 0 && pid != n.process.PID && native.IsThere(pid) {
 			n.other = pid
 		}
 	}
 	if n.other != was {
 		a.seek(n)
+	}
+	if n.other != 0 && n.other != was {
+		at := a.now()
+		names := append(a.passing(a.namesByLines(n)), a.namesByCalls(n)...)
+		a.lose(n, n.checked, at, names, fmt.Sprintf("process %d has begun before the one before it has ended", n.other))
 	}
 }
 
@@ -648,13 +676,20 @@ func (a *Agent) readLines(n *watched) error {
 
 // loseTorn tells what is unknown since parts of lines may belong together or not.
 func (a *Agent) loseTorn(n *watched, s native.Source) {
+	var names []string
 	for _, line := range s.Torn() {
-		names := mapped(a.changesBy(n, line, a.now()), func(c expose.Change) string { return c.Name })
-		if n.process == nil {
-			names = a.staying(names)
+		changes := a.changesBy(n, line, a.now())
+		a.claim(n, changes, a.now())
+		for _, c := range changes {
+			if !slices.Contains(names, c.Name) {
+				names = append(names, c.Name)
+			}
 		}
-		a.lose(n, n.checked, a.now(), names, "its last line has no end")
 	}
+	if n.process == nil {
+		names = a.staying(names)
+	}
+	a.lose(n, n.checked, a.now(), names, "a line of it was divided, or has no end")
 }
 
 // namesByLines are those of the tuples that lines of a node expose.
@@ -702,6 +737,11 @@ func (a *Agent) staying(names []string) []string {
 	return slices.DeleteFunc(slices.Clone(names), goes)
 }
 
+// passing are the others.
+func (a *Agent) passing(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), a.spec.Properties.Sources.Stay)
+}
+
 // isSampled reports whether a key is among those of a sample of one in n.
 func isSampled(key string, n int) bool {
 	h := fnv.New64a()
@@ -736,12 +776,7 @@ func (a *Agent) sampled(changes []expose.Change) []expose.Change {
 func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	a.hear(n, line)
 	all := a.changesBy(n, line, at)
-	if len(all) > 0 {
-		n.told = at
-	}
-	if n.isSought() {
-		n.unclaimed.add(all, at)
-	}
+	a.claim(n, all, at)
 	if changes := a.sampled(a.living(n, all)); len(changes) > 0 {
 		n.enter(changes)
 		a.shows(n, at)
@@ -749,11 +784,20 @@ func (a *Agent) showLine(n *watched, line string, at ariadne.Time) {
 	}
 }
 
-// add adds what a line has shown that was read at a time.
-func (u *unclaimed) add(changes []expose.Change, at ariadne.Time) {
+// claim notes what a line has shown that was read at a time, as far as it is of the process that
+// has written the line.
+func (a *Agent) claim(n *watched, changes []expose.Change, at ariadne.Time) {
 	for _, c := range changes {
-		if u.last = at; !slices.Contains(u.names, c.Name) {
-			u.names = append(u.names, c.Name)
+		if k := a.spec.Watch.Sample[c.Name]; c.Ends || c.Stays || k != 0 && !isSampled(c.Key, k) {
+			continue
+		}
+		n.told = at
+		u := &n.unclaimed
+		if !n.isSought() || slices.Contains(u.names, c.Name) {
+			continue
+		}
+		if u.names = append(u.names, c.Name); len(u.names) == 1 {
+			u.first, u.since = at, n.before
 		}
 	}
 }
@@ -781,11 +825,16 @@ func (a *Agent) went(n *watched) error {
 		return err
 	}
 	n.process, n.exposed, n.unknown, n.polls = nil, n.exposed.Staying(), a.staying(n.unknown), polls{}
-	n.absent = n.checked // the next one begins after it
+	n.absent, n.before = n.checked, n.checked // the next one begins after it
 	a.addRecord(n, live.Record{Kind: live.Down, After: n.checked, At: a.now(), Text: text})
 	for _, s := range n.sources {
 		s.Tear() // nobody knows whether the program has written all of a line without an end
 		a.loseTorn(n, s)
+	}
+	n.unclaimed = unclaimed{} // these parts are of the process that has ended
+	if n.other != 0 {
+		n.other = 0
+		a.seek(n)
 	}
 	a.gone(n)
 	return nil

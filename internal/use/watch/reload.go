@@ -142,6 +142,9 @@ func (a *Agent) change(p *prepared, log Log) error {
 	for _, n := range a.nodes {
 		n.native, n.seq = &s.Watch.Native[n.def.ID], 0
 		n.def = &s.Nodes[n.def.ID]
+		if len(n.native.Logs) > 0 {
+			n.told = a.now() // lines before may have shown what only the new properties read
+		}
 	}
 	if p.probing != nil {
 		if err := a.probeBy(*p.probing); err != nil {

@@ -131,6 +131,9 @@ func (c *chance) ready(s *space.State, keeps []string) (ok bool) {
 // else all.
 func (c *chance) again(l *likely, left int, keeps []string) {
 	n := orders
+	if c.strike.spares == l.Kind { // it cannot come any more
+		c.strike.spares = 0
+	}
 	l.wait, l.Only = c.moments.draw(&l.draw, c.length), nil
 	// A process that ends before a call on a file leaves other files than before the one before. At
 	// the many places between, what is left is the same.
