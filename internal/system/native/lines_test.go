@@ -129,58 +129,31 @@ func TestTailRotated(t *testing.T) {
 // TestTorn: what comes behind a line without an end may belong to it or not, where another process
 // may have written it. So neither is a line.
 func TestTorn(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	write := func(path, text string) {
-		t.Helper()
-		w, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(path, "")
-	f, err := Tail(path, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { f.Close() }()
+	f := newTailing(t, false)
+	w := f.open(os.O_APPEND)
 	read := func(how string, lines, torn []string) {
 		t.Helper()
-		got, lost, err := f.Read()
-		if more := f.Torn(); err != nil || lost != "" || !slices.Equal(got, lines) || !slices.Equal(more, torn) {
+		got, lost, err := f.file.Read()
+		if more := f.file.Torn(); err != nil || lost != "" || !slices.Equal(got, lines) || !slices.Equal(more, torn) {
 			t.Errorf("%s: lines %q, torn %q, %q, %v", how, got, more, lost, err)
 		}
 	}
-	write(path, "one\n7")
+	f.write(w, "one\n7")
 	read("no end yet", []string{"one"}, nil)
-	f.Tear()
-	f.Tear()
+	f.file.Tear()
+	f.file.Tear()
 	read("torn", nil, []string{"7"})
-	write(path, "1\ntwo\n")
+	f.write(w, "1\ntwo\n")
 	read("the rest", []string{"two"}, []string{"1", "71"})
-	f.Tear()
-	write(path, "three\n8")
+	f.file.Tear()
+	f.write(w, "three\n8")
 	read("nothing to tear", []string{"three"}, nil)
 
-	// Two programs write the file, of which one is in the midst of a line when it is moved away.
-	slow, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer slow.Close()
-	if err := os.Rename(path, path+".1"); err != nil {
-		t.Fatal(err)
-	}
-	write(path, "four\n")
+	// Another program writes the new file while this one is in the midst of a line.
+	f.rotate(".1")
+	f.write(f.open(os.O_APPEND), "four\n")
 	read("moved away", []string{"four"}, []string{"8"})
-	if _, err := slow.WriteString("2\n"); err != nil {
-		t.Fatal(err)
-	}
+	f.write(w, "2\n")
 	read("the rest in the old file", nil, []string{"2", "82"})
 }
 

@@ -254,8 +254,10 @@ watch: {nodes: {n1: {`+c.how+`}}}
 	}
 }
 
-// TestFoundAgain: a watch goes on when it cannot tell for a while which process is that of a node.
-func TestFoundAgain(t *testing.T) {
+// pidfileAgent is an agent of one node, which exposes a leader and has the id of its process in a
+// file.
+func pidfileAgent(t *testing.T) *Agent {
+	t.Helper()
 	s := specOf(t, `
 nodes: [{name: n1}]
 expose: {leader: leads}
@@ -266,6 +268,12 @@ watch: {nodes: {n1: {pidfile: n1.pid}}}
 	if err != nil {
 		t.Fatal(err)
 	}
+	return a
+}
+
+// TestFoundAgain: a watch goes on when it cannot tell for a while which process is that of a node.
+func TestFoundAgain(t *testing.T) {
+	a := pidfileAgent(t)
 	var said []string
 	a.onWait = func(text string) { said = append(said, text) }
 	n := a.nodes[0]
@@ -320,18 +328,9 @@ watch: {nodes: {n1: {pidfile: n1.pid}}}
 }
 
 // TestOtherProcess: the watch says when a pidfile names another process than the one that it
-// watches, since it does not know what that one does.
+// watches. It sees nothing of the other one.
 func TestOtherProcess(t *testing.T) {
-	s := specOf(t, `
-nodes: [{name: n1}]
-expose: {leader: leads}
-properties: {one: {one: leader}}
-watch: {nodes: {n1: {pidfile: n1.pid}}}
-`)
-	a, err := newAgent(s, NewMemory(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := pidfileAgent(t)
 	n := a.nodes[0]
 	p, err := native.Attach(os.Getpid())
 	if err != nil {
@@ -387,16 +386,7 @@ func TestFollowingProcess(t *testing.T) {
 		{"while both are there", 1, []string{"leader"}},
 		{"while none is known", 2, []string{"leader", "leader"}},
 	} {
-		s := specOf(t, `
-nodes: [{name: n1}]
-expose: {leader: leads}
-properties: {one: {one: leader}}
-watch: {nodes: {n1: {pidfile: n1.pid}}}
-`)
-		a, err := newAgent(s, NewMemory(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := pidfileAgent(t)
 		n := a.nodes[0]
 		show := func(at int) {
 			if at == c.line {
